@@ -38,6 +38,7 @@ import { uploadLimits } from '../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../src/servers/rpc/options.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
+import { blockTurnsDefaults } from '../src/streams/geyser/channel/block-turns.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-door.ts';
 import { geyserHubOptions } from '../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../src/upstream/limits.ts';
@@ -353,10 +354,12 @@ describe('the page of gRPC streams', () => {
     const { grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes } =
       defaultPlanLimits;
     const { messageMaxBytes, streamsPerConnectionMax, queueMaxMessages, queueMaxBytes } = grpcServerOptions;
+    const { blocksWaitingMax, behindBlocksMaxMessages, behindBlocksMaxBytes } = blockTurnsDefaults;
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
       ...[grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes].map(formatted),
       `${formatted(messageMaxBytes)} bytes`,
       ...[streamsPerConnectionMax, queueMaxMessages, queueMaxBytes].map(formatted),
+      ...[blocksWaitingMax, behindBlocksMaxMessages, behindBlocksMaxBytes].map(formatted),
       `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
       formatted(geyserHubOptions.replaySlots),
     ]);

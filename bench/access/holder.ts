@@ -2,12 +2,15 @@ import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord } from '../../src/access/key-record.ts';
+import { KeyUses } from '../../src/access/key-uses.ts';
+import { QuotaLedger } from '../../src/access/quota.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import type { Visit } from '../../src/access/visit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { CallMeter, type Ending } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
+import { RequestWatch } from '../../src/observe/request-watch.ts';
 import { clientAt } from '../../src/protocol/client-at.ts';
 import { HttpServer } from '../../src/servers/http.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
@@ -88,8 +91,10 @@ function build(): { bytesPerKey: number; buildSeconds: number } {
 
 const facts = build();
 const usage = new UsageMeter({ rowsMax: 2_000_000 });
-const admission = new Admission({ keys, limiter: new RateLimiter({ familiesMax: 2 * count }) });
-const meter = new CallMeter({ usage });
+const quota = new QuotaLedger();
+const admission = new Admission({ keys, quota, limiter: new RateLimiter({ familiesMax: 2 * count }) });
+/** With all that the service counts. */
+const meter = new CallMeter({ usage, quota, uses: new KeyUses(), watch: new RequestWatch() });
 const ending: Ending = {
   wire: 'rpc',
   product: 'rpc',

@@ -6,13 +6,14 @@ import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
 import {
   type Crowd,
+  isSpread,
   mainnetBlocks,
   type ServerOrder,
   type ServerWord,
   type SinkOrder,
   type SinkWord,
 } from './messages.ts';
-import { type Matched, type Measured, render, summarize } from './report.ts';
+import { type Matched, type Measured, render, type Spreading, summarize } from './report.ts';
 
 /** Processors: the servers share one, and only one works at a time; the sinks have the other. */
 const SERVER_CPU = 0;
@@ -25,7 +26,11 @@ const crowds: readonly Crowd[] = [
   { streams: 10, load: 'blocks', filtersEach: 1 },
 ];
 /** Filters of ten streams together, of which each update passes one. */
-const filterCounts = [10, 1_000, 10_000, 100_000] as const;
+const spreadings: readonly Spreading[] = [
+  { load: 'spread', filterCounts: [10, 1_000, 10_000, 100_000] },
+  { load: 'spread by owner, memcmp and datasize', filterCounts: [10, 10_000, 100_000] },
+  { load: 'spread by memcmp', filterCounts: [10, 10_000] },
+];
 const FILTER_STREAMS = 10;
 const FILTERS_PER_TURN = 8;
 const perTurns = [1, 8, 32] as const;
@@ -60,7 +65,7 @@ class Variant {
     const pid = this.#server.pid ?? 0;
     const before = cpuSeconds(pid);
     const end = performance.now() + seconds * 1000;
-    const each = load === 'spread' ? 1 : streams;
+    const each = isSpread(load) ? 1 : streams;
     const updates = Math.ceil(ORDER_MESSAGES / each);
     let messages = 0;
     while (performance.now() < end) {
@@ -102,10 +107,13 @@ async function measureCrowd(crowd: Crowd, { rounds, seconds }: BenchOptions): Pr
   return measured;
 }
 
-async function measureMatching({ rounds, seconds }: BenchOptions): Promise<Matched[]> {
+async function measureMatching(
+  { load, filterCounts }: Spreading,
+  { rounds, seconds }: BenchOptions,
+): Promise<Matched[]> {
   const matched: Matched[] = [];
   const variants = filterCounts.map((filters) => {
-    const crowd: Crowd = { streams: FILTER_STREAMS, load: 'spread', filtersEach: filters / FILTER_STREAMS };
+    const crowd: Crowd = { streams: FILTER_STREAMS, load, filtersEach: filters / FILTER_STREAMS };
     return { filters, crowd, variant: new Variant('solway', 'solway-server.ts', crowd) };
   });
   for (const { crowd, variant } of variants) {
@@ -113,9 +121,9 @@ async function measureMatching({ rounds, seconds }: BenchOptions): Promise<Match
     await variant.load(crowd, FILTERS_PER_TURN, WARM_UP_SECONDS);
   }
   for (let round = 1; round <= rounds; round++) {
-    process.stderr.write(`filters: round ${round} of ${rounds}\n`);
+    process.stderr.write(`filters, ${load}: round ${round} of ${rounds}\n`);
     for (const { filters, crowd, variant } of variants) {
-      matched.push({ filters, microseconds: await variant.load(crowd, FILTERS_PER_TURN, seconds) });
+      matched.push({ load, filters, microseconds: await variant.load(crowd, FILTERS_PER_TURN, seconds) });
     }
   }
   await endAll();
@@ -135,12 +143,12 @@ export async function runGrpcBench(options: BenchOptions): Promise<void> {
   if (possible.length < crowds.length) process.stderr.write('skipped: the mainnet blocks are not at hand\n');
   try {
     for (const crowd of possible) measured.push(...(await measureCrowd(crowd, options)));
-    matched.push(...(await measureMatching(options)));
+    for (const each of spreadings) matched.push(...(await measureMatching(each, options)));
   } finally {
     await endAll();
   }
   const { rounds, seconds } = options;
-  const summary = summarize({ crowds: possible, perTurns, filterCounts }, measured, matched, {
+  const summary = summarize({ crowds: possible, perTurns, spreadings }, measured, matched, {
     rounds,
     seconds,
   });

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 
 /** What is told, and what the processes of the benchmark say to each other. */
 
-/**
- * What is told, over and over: one account to every stream, the transactions of blocks to every stream, or accounts of
- * which each passes one filter of one stream.
- */
-export type Load = 'accounts' | 'blocks' | 'spread';
+/** What a filter asks of which each account passes one of one stream: an address, or what its data is. */
+export type SpreadLoad = 'spread' | 'spread by owner, memcmp and datasize' | 'spread by memcmp';
+
+/** What is told, over and over: one account to every stream, the transactions of blocks to every stream, or those. */
+export type Load = 'accounts' | 'blocks' | SpreadLoad;
+
+export const isSpread = (load: Load): load is SpreadLoad => load.startsWith('spread');
 
 /** Streams open at a time, each on a connection of its own, by filters of its own. */
 export type Crowd = Readonly<{ streams: number; load: Load; filtersEach: number }>;
@@ -22,6 +24,12 @@ export function addressAt(number: number): Uint8Array {
 
 /** With it a message has about 1 KiB. */
 export const ACCOUNT_DATA_BYTES = 880;
+
+/** The owner of every account that is told. */
+export const ownerBytes = new Uint8Array(32).fill(9);
+
+/** Where in the data an address stands that filters compare: a token account has its wallet there. */
+export const WALLET_AT = 32;
 
 /** Bytes that are on their way to a stream before the next turn waits for it. */
 export const AHEAD_BYTES = 1024 * 1024;

@@ -1,11 +1,14 @@
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
-import type { Crowd } from './messages.ts';
+import type { Crowd, SpreadLoad } from './messages.ts';
 
 /** What one message cost one server in one round. */
 export type Measured = Readonly<{ crowd: Crowd; perTurn: number; variant: string; microseconds: number }>;
 
 /** What one update cost that one of so many filters lets pass. */
-export type Matched = Readonly<{ filters: number; microseconds: number }>;
+export type Matched = Readonly<{ load: SpreadLoad; filters: number; microseconds: number }>;
+
+/** How many filters are compared, that ask the same of an account. */
+export type Spreading = Readonly<{ load: SpreadLoad; filterCounts: readonly number[] }>;
 
 type Line = Crowd &
   Readonly<{
@@ -26,12 +29,20 @@ type Matching = Readonly<{
 }>;
 
 export type Summary = Setting &
-  Readonly<{ rounds: number; seconds: number; lines: readonly Line[]; matching: readonly Matching[] }>;
+  Readonly<{
+    rounds: number;
+    seconds: number;
+    lines: readonly Line[];
+    /** Of filters that ask for an address. */
+    matching: readonly Matching[];
+    /** Of filters that ask what the data is. */
+    matchingData: readonly (Matching & Readonly<{ load: SpreadLoad }>)[];
+  }>;
 
 type Plan = Readonly<{
   crowds: readonly Crowd[];
   perTurns: readonly number[];
-  filterCounts: readonly number[];
+  spreadings: readonly Spreading[];
 }>;
 
 function line(crowd: Crowd, perTurn: number, measured: readonly Measured[]): Line {
@@ -44,27 +55,38 @@ function line(crowd: Crowd, perTurn: number, measured: readonly Measured[]): Lin
   return { ...crowd, perTurn, solway: spread(solway), grpcJs: spread(grpcJs), ratio };
 }
 
-function matching(filters: number, fewest: number, matched: readonly Matched[]): Matching {
-  const of = (count: number): number[] =>
-    matched.filter((one) => one.filters === count).map(({ microseconds }) => microseconds);
-  const [own, least] = [of(filters), of(fewest)];
-  const ratio = spread(own.map((value, round) => value / (least[round] ?? Number.NaN)));
-  return { filters, microseconds: spread(own), ratio };
+function matchings({ load, filterCounts }: Spreading, matched: readonly Matched[]): Matching[] {
+  const of = (count: number | undefined): number[] =>
+    matched
+      .filter((one) => one.load === load && one.filters === count)
+      .map(({ microseconds }) => microseconds);
+  const least = of(filterCounts[0]);
+  return filterCounts.map((filters) => {
+    const own = of(filters);
+    const ratio = spread(own.map((value, round) => value / (least[round] ?? Number.NaN)));
+    return { filters, microseconds: spread(own), ratio };
+  });
 }
 
 /** Medians and ratios over the rounds. */
 export function summarize(
-  { crowds, perTurns, filterCounts }: Plan,
+  { crowds, perTurns, spreadings }: Plan,
   measured: readonly Measured[],
   matched: readonly Matched[],
   setup: Readonly<{ rounds: number; seconds: number }>,
 ): Summary {
-  const [fewest = 0] = filterCounts;
+  const [byAddress, byData] = [
+    spreadings.filter(({ load }) => load === 'spread'),
+    spreadings.filter(({ load }) => load !== 'spread'),
+  ];
   return {
     ...settingOf(`npm run bench -- grpc --rounds ${setup.rounds} --seconds ${setup.seconds}`),
     ...setup,
     lines: crowds.flatMap((crowd) => perTurns.map((perTurn) => line(crowd, perTurn, measured))),
-    matching: filterCounts.map((filters) => matching(filters, fewest, matched)),
+    matching: byAddress.flatMap((each) => matchings(each, matched)),
+    matchingData: byData.flatMap((each) =>
+      matchings(each, matched).map((one) => ({ load: each.load, ...one })),
+    ),
   };
 }
 
@@ -73,6 +95,11 @@ const times = ({ median, min, max }: Spread): string =>
   `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`;
 const crowdText = ({ streams, load }: Crowd): string =>
   `${load === 'accounts' ? '1 KiB accounts' : 'mainnet blocks'} to ${streams}`.padEnd(24);
+
+const cost = ({ filters, microseconds, ratio }: Matching): string =>
+  [`${filters} filters`.padEnd(24), micros(microseconds.median).padStart(19), times(ratio).padStart(22)].join(
+    ' ',
+  );
 
 /** The summary as a person reads it. */
 export function render(summary: Summary): string {
@@ -85,12 +112,8 @@ export function render(summary: Summary): string {
       times(one.ratio).padStart(22),
     ].join(' '),
   );
-  const costs = summary.matching.map(({ filters, microseconds, ratio }) =>
-    [
-      `${filters} filters`.padEnd(24),
-      micros(microseconds.median).padStart(19),
-      times(ratio).padStart(22),
-    ].join(' '),
+  const byData = summary.matchingData.flatMap((one, nth, all) =>
+    one.load === all[nth - 1]?.load ? [cost(one)] : [one.load, cost(one)],
   );
   return [
     '',
@@ -104,7 +127,8 @@ export function render(summary: Summary): string {
     '',
     'CPU for an update that one account filter of ten streams lets pass',
     `${'distinct filters'.padEnd(24)} ${'solway'.padStart(19)} ${'to the fewest'.padStart(22)}`,
-    ...costs,
+    ...summary.matching.map(cost),
+    ...byData,
     '',
   ].join('\n');
 }

@@ -1,11 +1,23 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { addressFromBytes } from '../../src/ledger/address.ts';
 import {
+  type AccountsFilter,
   encodeSubscribeRequest,
   type SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { frameOf, HEAD_BYTES } from '../../src/protocol/grpc/frames.ts';
-import { addressAt, type Crowd, filterOf, type SinkOrder, type SinkWord } from './messages.ts';
+import {
+  ACCOUNT_DATA_BYTES,
+  addressAt,
+  type Crowd,
+  filterOf,
+  isSpread,
+  ownerBytes,
+  type SinkOrder,
+  type SinkWord,
+  type SpreadLoad,
+  WALLET_AT,
+} from './messages.ts';
 
 /** The clients: bare HTTP/2 streams that subscribe, and count messages after that. */
 
@@ -52,17 +64,25 @@ function counter(): (piece: Buffer) => void {
   };
 }
 
+/** The filter of a number. */
+function spreadFilter(load: SpreadLoad, number: number): AccountsFilter {
+  const bytes = addressAt(number);
+  if (load === 'spread') return { account: [addressFromBytes(bytes)] };
+  const memcmp = { kind: 'memcmp', offset: BigInt(WALLET_AT), bytes } as const;
+  if (load === 'spread by memcmp') return { filters: [memcmp] };
+  const dataSize = { kind: 'dataSize', bytes: BigInt(ACCOUNT_DATA_BYTES) } as const;
+  return { owner: [addressFromBytes(ownerBytes)], filters: [memcmp, dataSize] };
+}
+
 function requestOf(stream: number, { load, filtersEach }: Omit<Crowd, 'streams'>): SubscribeRequest {
   const name = filterOf(stream);
   if (load === 'blocks') return { transactions: new Map([[name, {}]]) };
-  if (load === 'accounts') {
+  if (!isSpread(load)) {
     return { accounts: new Map([[name, { account: [addressFromBytes(new Uint8Array(32).fill(7))] }]]) };
   }
   const own = Array.from({ length: filtersEach }, (_, nth) => stream * filtersEach + nth);
   return {
-    accounts: new Map(
-      own.map((number) => [`${name}-${number}`, { account: [addressFromBytes(addressAt(number))] }]),
-    ),
+    accounts: new Map(own.map((number) => [`${name}-${number}`, spreadFilter(load, number)])),
   };
 }
 

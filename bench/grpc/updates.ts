@@ -7,7 +7,16 @@ import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawAccount, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
-import { ACCOUNT_DATA_BYTES, addressAt, type Load, mainnetBlocks } from './messages.ts';
+import {
+  ACCOUNT_DATA_BYTES,
+  addressAt,
+  isSpread,
+  type Load,
+  mainnetBlocks,
+  ownerBytes,
+  type SpreadLoad,
+  WALLET_AT,
+} from './messages.ts';
 
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const SLOT = slot(400_000_000);
@@ -16,8 +25,14 @@ const ACCOUNTS = 64;
 /** Distinct updates that are told, as many filters being met, where there are as many. */
 const SPREAD = 10_000;
 
-/** A write of the account of an address. */
-export function accountWrite(address: Uint8Array, version: number): RawAccount {
+/** A write of the account of an address. @param wallet - stands in its data; null: none. */
+export function accountWrite(
+  address: Uint8Array,
+  version: number,
+  wallet: Uint8Array | null = null,
+): RawAccount {
+  const data = new Uint8Array(ACCOUNT_DATA_BYTES).fill(version);
+  if (wallet !== null) data.set(wallet, WALLET_AT);
   return rawAccount({
     slot: SLOT,
     createdAt,
@@ -26,8 +41,8 @@ export function accountWrite(address: Uint8Array, version: number): RawAccount {
       address: addressFromBytes(address),
       account: {
         lamports: lamports(1_000_000 + version),
-        data: new Uint8Array(ACCOUNT_DATA_BYTES).fill(version),
-        owner: addressFromBytes(new Uint8Array(32).fill(9)),
+        data,
+        owner: addressFromBytes(ownerBytes),
         executable: false,
         rentEpoch: 18_446_744_073_709_551_615n,
       },
@@ -50,15 +65,16 @@ function transactionsOfBlocks(): RawUpdate[] {
 }
 
 /** As many writes whatever the number of filters, of accounts of which each passes one of them, from all over. */
-const spreadWrites = (filters: number): RawUpdate[] =>
-  Array.from({ length: SPREAD }, (_, nth) =>
-    accountWrite(addressAt(Math.floor((nth * filters) / SPREAD)), nth),
-  );
+const spreadWrites = (load: SpreadLoad, filters: number): RawUpdate[] =>
+  Array.from({ length: SPREAD }, (_, nth) => {
+    const met = addressAt(Math.floor((nth * filters) / SPREAD));
+    return load === 'spread' ? accountWrite(met, nth) : accountWrite(addressAt(nth), nth, met);
+  });
 
 /** The updates of a load. @param filters - of all streams. */
 export function updatesOf(load: Load, filters: number): readonly RawUpdate[] {
   if (load === 'blocks') return transactionsOfBlocks();
-  if (load === 'spread') return spreadWrites(filters);
+  if (isSpread(load)) return spreadWrites(load, filters);
   const told = new Uint8Array(32).fill(7);
   return Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(told, version));
 }

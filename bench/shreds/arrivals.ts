@@ -7,6 +7,11 @@ import { frameOf, GrpcFrames } from '../../src/protocol/grpc/frames.ts';
 const TRANSACTION = 4;
 const PONG = 9;
 const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+const SIZES = {
+  messageMaxBytes: MESSAGE_MAX_BYTES,
+  unpackedRatioMax: 1,
+  unpackedFreeBytes: MESSAGE_MAX_BYTES,
+};
 
 /** The first field of a message that has the number; null for none. */
 function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
@@ -46,7 +51,7 @@ export class ArrivalOrder {
   /** Opens a stream with a key. @returns what it hears, once its request is in force. */
   open(key: string, payer: Address): Promise<Arrivals> {
     const heard: Arrivals = new Map();
-    const frames = new GrpcFrames(MESSAGE_MAX_BYTES);
+    const frames = new GrpcFrames(SIZES);
     const stream = this.#session.request({
       ':method': 'POST',
       ':path': '/geyser.Geyser/Subscribe',
@@ -63,15 +68,16 @@ export class ArrivalOrder {
     return new Promise((resolve, reject) => {
       stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
       stream.on('error', reject);
-      stream.on('data', (piece: Buffer) =>
-        frames.push(piece, (message) => {
+      stream.on('data', (piece: Buffer) => {
+        frames.push(piece);
+        for (let message = frames.next(); message !== null; message = frames.next()) {
           const signature = signatureIn(message);
           if (signature !== null && !heard.has(signature)) {
             heard.set(signature, { at: performance.now(), nth: this.#heard++ });
           }
           if (fieldOf(message, PONG) !== null) resolve(heard);
-        }),
-      );
+        }
+      });
     });
   }
 

@@ -28,6 +28,7 @@ const PREFIX = Object.values(products)
   .map(({ prefix }) => prefix)
   .join('|');
 const KEY_PATTERN = new RegExp(`^(${PREFIX})(${ID})[${ALPHABET}]{${SECRET_LENGTH + CRC_LENGTH}}$`);
+const WITHIN_PATTERN = new RegExp(`(?:${PREFIX})[${ALPHABET}]{${TAIL_LENGTH}}`, 'g');
 const TAIL_PATTERN = new RegExp(`^[${ALPHABET}]{${TAIL_LENGTH}}$`);
 const NAME_PATTERN = new RegExp(`^(?:${PREFIX})?(${ID})$`);
 const productNames = Object.keys(products) as Product[];
@@ -94,6 +95,10 @@ export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   const product = productNames.find((name) => products[name].prefix === match[1]);
   return { product: product as Product, id: match[2] as KeyId };
 }
+
+/** Every well-formed key that stands somewhere in a text, in their order. */
+export const apiKeysWithin = (text: string): readonly string[] =>
+  (text.match(WITHIN_PATTERN) ?? []).filter((found) => typeof parseApiKey(found) !== 'string');
 
 /**
  * The id of a key that a person names by its id, by its start as lists show it, or by the whole key; null when it

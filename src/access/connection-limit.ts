@@ -18,6 +18,8 @@ export class ConnectionLimit {
   /** Names that are listened for, with what others hold of them; null where nothing is shared. */
   readonly #others: Map<string, { places: number; rounds: number }> | null;
   readonly #changed = new Set<string>();
+  /** Names that are yet to be told of in the round that is under way; null: none is. */
+  #rest: Iterator<string> | null = null;
   #gateways = 1;
 
   constructor({ isShared = false }: ConnectionLimitOptions = {}) {
@@ -46,14 +48,33 @@ export class ConnectionLimit {
     this.#listenFor(familyId);
   }
 
-  /** What is held of names that changed since this was called last. @param all - of all that are listened for. */
-  held(all: boolean): HeldPlaces[] {
+  /**
+   * What is held of names that changed since they were told of, and then of those whose turn it is.
+   * @param most - names at a time; the others come with the next ones.
+   * @param round - `next`: all that are listened for have a turn again, once all had one; `anew`: at once.
+   */
+  held(most: number, round: 'next' | 'anew' | null): HeldPlaces[] {
     if (this.#others === null) return [];
-    const names = all ? [...this.#others.keys()] : [...this.#changed];
-    this.#changed.clear();
-    const held = names.map((name) => ({ name, open: this.openOf(name) }));
-    if (all) for (const name of names) this.#grow(name);
-    return held;
+    if (round === 'anew' || (round === 'next' && this.#rest === null)) this.#rest = this.#others.keys();
+    const names = new Set<string>();
+    for (const name of this.#changed) {
+      if (names.size >= most) break;
+      names.add(name);
+      this.#changed.delete(name);
+    }
+    while (names.size < most && this.#rest !== null) this.#takeTurn(names);
+    return [...names].map((name) => ({ name, open: this.openOf(name) }));
+  }
+
+  #takeTurn(names: Set<string>): void {
+    const { value: name, done } = this.#rest?.next() ?? { done: true };
+    if (done === true) {
+      this.#rest = null;
+      return;
+    }
+    names.add(name);
+    this.#changed.delete(name);
+    this.#grow(name);
   }
 
   /** Takes in how many places of a name others hold. */

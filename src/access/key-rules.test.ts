@@ -3,6 +3,7 @@ import { clientAt, nowhere } from '../protocol/client-at.ts';
 import type { Failure } from '../protocol/errors.ts';
 import { anyUse, type KeyRules } from './key-record.ts';
 import { checkMethod, checkNetwork, refusalOf } from './key-rules.ts';
+import { createSeat } from './key-seat.ts';
 
 const refused = (
   rules: Partial<KeyRules>,
@@ -118,4 +119,15 @@ describe('methods', () => {
     const long = codeOf(() => checkMethod({ rules }, 'x'.repeat(100_000)));
     expect(long?.text.length).toBeLessThan(120);
   });
+});
+
+it('makes the rules of a key ready once, and those of its next record anew', () => {
+  const seat = createSeat();
+  const rules = { ...anyUse, methods: ['getBalance'] };
+  checkMethod({ rules, seat }, 'getBalance');
+  const ready = seat.rules;
+  expect(codeOf(() => checkMethod({ rules, seat }, 'getSlot'))?.code).toBe('METHOD_FORBIDDEN');
+  expect(seat.rules).toBe(ready);
+  const next = { rules: { ...anyUse, methods: ['getSlot'] }, seat: createSeat() };
+  expect(codeOf(() => checkMethod(next, 'getSlot'))).toBeNull();
 });

@@ -7,8 +7,8 @@ import type { KeyRecord, KeyRules } from './key-record.ts';
 /** Where a key is used: by whom, and for which network; null where a request names it later, or none. */
 export type KeyUse = Readonly<{ client: Client; network: Network | null }>;
 
-/** The part of a key that its rules are in. */
-type Ruled = Pick<KeyRecord, 'rules'>;
+/** The part of a key that its rules are in; without a seat they are made ready each time. */
+type Ruled = Pick<KeyRecord, 'rules' | 'seat'>;
 
 /** What rules say, made ready to be asked. */
 type CompiledRules = Readonly<{ addresses: CidrSet | null; origins: Names | null; methods: Names | null }>;
@@ -18,20 +18,17 @@ type Names = Readonly<{ whole: ReadonlySet<string>; parts: readonly Part[] }>;
 /** What a name begins and ends with, with something between them. */
 type Part = Readonly<{ start: string; end: string }>;
 
-/** By the lists of a record, which never change: compiled at the first call, and forgotten with the record. */
-const compiled = new WeakMap<KeyRules, CompiledRules>();
-
 /**
  * Whether a key may be used there.
  * @returns why not; null when it may.
  */
-export function refusalOf({ rules }: Ruled, { client, network }: KeyUse): Failure | null {
-  const { networks, cidrs, origins } = rules;
+export function refusalOf(key: Ruled, { client, network }: KeyUse): Failure | null {
+  const { networks, cidrs, origins } = key.rules;
   if (networks === null && cidrs === null && origins === null) return null;
   if (network !== null && networks !== null && !networks.includes(network)) {
     return new Failure('NETWORK_FORBIDDEN', { facts: { network } });
   }
-  const { addresses, origins: pages } = compiledOf(rules);
+  const { addresses, origins: pages } = compiledOf(key);
   if (addresses !== null && (client.ip === null || !addresses.has(client.ip))) {
     return new Failure('ADDRESS_FORBIDDEN');
   }
@@ -51,24 +48,26 @@ export function checkNetwork({ rules: { networks } }: Ruled, network: Network): 
 const SHOWN_MAX_CHARS = 64;
 
 /** Whether a key may be used for a method, a call or an endpoint. @throws Failure METHOD_FORBIDDEN. */
-export function checkMethod({ rules }: Ruled, method: string): void {
-  if (rules.methods === null) return;
-  const { methods } = compiledOf(rules);
+export function checkMethod(key: Ruled, method: string): void {
+  if (key.rules.methods === null) return;
+  const { methods } = compiledOf(key);
   if (methods === null || holds(methods, method)) return;
   throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, SHOWN_MAX_CHARS) } });
 }
 
-function compiledOf(rules: KeyRules): CompiledRules {
-  const known = compiled.get(rules);
-  if (known !== undefined) return known;
-  const { cidrs, origins, methods } = rules;
-  const fresh: CompiledRules = {
+/** Rules never change: a key whose rules are changed is another record, with a seat of its own. */
+function compiledOf({ rules, seat }: Ruled): CompiledRules {
+  if (seat === undefined) return compile(rules);
+  seat.rules ??= compile(rules);
+  return seat.rules as CompiledRules;
+}
+
+function compile({ cidrs, origins, methods }: KeyRules): CompiledRules {
+  return {
     addresses: cidrs === null ? null : new CidrSet(cidrs),
     origins: origins === null ? null : namesOf(origins.map((origin) => origin.toLowerCase())),
     methods: methods === null ? null : namesOf(methods),
   };
-  compiled.set(rules, fresh);
-  return fresh;
 }
 
 function namesOf(texts: readonly string[]): Names {

@@ -119,11 +119,11 @@ describe('the seat of a key', () => {
   it('leads to the last use that is remembered', () => {
     const uses = new KeyUses({ stepMs: 1 });
     uses.note(id, 'a', 10, seat);
-    uses.told(uses.untold());
+    uses.told(uses.untold(200));
     uses.forgetIdle(100);
     expect(uses.size).toBe(0);
     uses.note(id, 'b', 200, seat);
     uses.note(id, null, 300, seat);
-    expect(uses.untold()).toEqual([{ keyId: id, at: 300, from: 'b' }]);
+    expect(uses.untold(300)).toEqual([{ keyId: id, at: 300, from: 'b' }]);
   });
 });

@@ -68,11 +68,15 @@ export class KeyUses {
     return use;
   }
 
-  /** What is to be told: uses from another address than was told, or a step later. */
-  untold(): LastUse[] {
+  /**
+   * What is to be told: uses from another address than was told, or a step later; and the last one of a key that has been
+   * idle for a step. @param nowMs - Unix milliseconds.
+   */
+  untold(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, toldAt, toldFrom }] of this.#uses) {
-      if (at >= toldAt + this.#stepMs || from !== toldFrom) uses.push({ keyId, at, from });
+      const isLast = at !== toldAt && nowMs - at > this.#stepMs;
+      if (isLast || at >= toldAt + this.#stepMs || from !== toldFrom) uses.push({ keyId, at, from });
     }
     return uses;
   }

@@ -6,7 +6,7 @@ function placeOf(credential: string): number {
   let place = 0;
   for (let i = credential.length - 4; i < credential.length; i++)
     place = place * 31 + credential.charCodeAt(i);
-  return place & (PLACES - 1);
+  return 2 * (place & (PLACES - 1));
 }
 
 /**
@@ -17,18 +17,18 @@ function placeOf(credential: string): number {
  * what can be seen from outside; and every guess has all the work of a wrong key behind it, and counts as one.
  */
 export class KnownCredentials<Found> {
-  readonly #texts: string[] = new Array<string>(PLACES).fill('');
-  readonly #found: (Found | null)[] = new Array<null>(PLACES).fill(null);
+  /** Text and what it was found to be, by turns: they lie together. */
+  readonly #places: (string | Found | null)[] = new Array<null>(2 * PLACES).fill(null);
 
   /** What a credential is; null when it is not here. */
   find(credential: string): Found | null {
     const place = placeOf(credential);
-    return credential === this.#texts[place] ? (this.#found[place] as Found | null) : null;
+    return credential === this.#places[place] ? (this.#places[place + 1] as Found) : null;
   }
 
   keep(credential: string, found: Found): void {
     const place = placeOf(credential);
-    this.#texts[place] = credential;
-    this.#found[place] = found;
+    this.#places[place] = credential;
+    this.#places[place + 1] = found;
   }
 }

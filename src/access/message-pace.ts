@@ -23,8 +23,8 @@ const BURST_SECONDS = 2;
 type Bucket = { tokens: number; filledAtMs: number };
 
 /**
- * How fast long connections are read. The rate limit counts calls; this counts everything that takes time to read, also
- * what is no call: faults, pings, unsubscribes.
+ * How fast long connections are read. The rate limit counts calls and faults; this counts everything that takes time to
+ * read, also pings and unsubscribes, and how long it is.
  */
 export class MessagePace {
   readonly #options: MessagePaceOptions;

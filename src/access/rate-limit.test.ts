@@ -34,6 +34,21 @@ describe('the rate limit', () => {
     expect(limiter.take('a', slow, 1_000 + 9_000)?.allowed).toBe(true);
   });
 
+  it('tells no faster pace than the plan allows, and the very pace where a bucket fills in whole seconds', () => {
+    const rate = fc.integer({ min: 1, max: 50 });
+    fc.assert(
+      fc.property(rate, fc.integer({ min: 1, max: 500 }), (rpcPerSecond, rpcBurst) => {
+        const { limit, windowSeconds } = new RateLimiter().take('a', { rpcPerSecond, rpcBurst }, 0)!.state;
+        const pace = limit / windowSeconds;
+        if (rpcBurst % rpcPerSecond === 0) expect(pace).toBe(rpcPerSecond);
+        else expect(pace).toBeLessThan(rpcPerSecond);
+        expect(limit).toBe(rpcBurst);
+      }),
+    );
+    const { limit, windowSeconds } = new RateLimiter().take('a', { rpcPerSecond: 2, rpcBurst: 3 }, 0)!.state;
+    expect([limit, windowSeconds]).toEqual([3, 2]);
+  });
+
   it('keeps families apart', () => {
     const limiter = new RateLimiter();
     for (let i = 0; i < 6; i++) limiter.take('a', limits, 0);

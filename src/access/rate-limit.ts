@@ -18,9 +18,11 @@ export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 /** What a family took here, for the other gateways. */
 export type TakenTokens = Readonly<{
   familyId: string;
-  /** Since it was told last. */
+  /** Since a telling was heard last. */
   taken: number;
-  /** Tokens that are missing here until the bucket is full, with those. */
+  /** The same for as long as none was heard: what comes again under it is not to be counted again. */
+  telling: number;
+  /** Tokens that are missing here until the bucket is full, with those: what was taken beyond them has come back. */
   missing: number;
   perSecond: number;
   capacity: number;
@@ -35,8 +37,11 @@ type Bucket = {
   /** As of the plan when it was asked last. */
   perSecond: number;
   capacity: number;
-  /** Tokens that were taken and that other gateways have not heard of. */
+  /** Tokens that were taken and that other gateways may not have heard of. */
   untold: number;
+  /** Those of them that are in the telling that is under way, and its number. */
+  told: number;
+  telling: number;
   /** The part of one of so many gateways, while none hears of the others. */
   part: number;
   gateways: number;
@@ -58,6 +63,7 @@ export class RateLimiter {
   /** Families that asked lately; null where nothing is shared. */
   readonly #asked: Followed | null;
   #gateways = 1;
+  #tellings = 0;
 
   constructor({ familiesMax = 100_000, isShared = false }: RateLimiterOptions = {}) {
     this.#buckets = new Lru(familiesMax, undefined, (bucket) => {
@@ -107,12 +113,15 @@ export class RateLimiter {
   }
 
   /**
-   * Takes in how many tokens of a family are missing when all gateways are counted, with what was told of here.
+   * Takes in how many tokens of a family are missing when all gateways are counted, with what was told of here last.
    * @param missing - may be more than the bucket holds: then nothing is let through until that is paid back.
    */
   learn(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
     if (bucket === undefined) return;
+    bucket.untold = Math.max(0, bucket.untold - bucket.told);
+    bucket.told = 0;
+    bucket.telling = ++this.#tellings;
     bucket.tokens = bucket.capacity - missing - bucket.untold;
     bucket.filledAtMs = nowMs;
     bucket.gateways = 1;
@@ -124,12 +133,11 @@ export class RateLimiter {
   }
 
   #tell(familyId: string, bucket: Bucket, nowMs: number): TakenTokens {
-    const { perSecond, capacity, untold } = bucket;
+    const { perSecond, capacity, untold, telling } = bucket;
     this.#fill(bucket, nowMs);
     const missing = Math.max(0, capacity - bucket.tokens);
-    bucket.untold = 0;
-    // What was taken long ago, while nobody listened, has come back since.
-    return { familyId, taken: Math.min(untold, missing), missing, perSecond, capacity };
+    bucket.told = untold;
+    return { familyId, taken: untold, telling, missing, perSecond, capacity };
   }
 
   /** What may be taken: all there is, or this gateway's part. */
@@ -174,6 +182,8 @@ export class RateLimiter {
       perSecond: 0,
       capacity: 0,
       untold: 0,
+      told: 0,
+      telling: ++this.#tellings,
       part: 0,
       gateways: 1,
     };
@@ -184,7 +194,8 @@ export class RateLimiter {
 
 /**
  * `resetSeconds` is the time until there is a token again when there is none, otherwise until the bucket is
- * full; so Retry-After never points earlier than it (IETF draft ratelimit-headers §3.3).
+ * full; so Retry-After never points earlier than it (IETF draft ratelimit-headers §3.3). A window is whole seconds there,
+ * so the time that fills an empty bucket is rounded up: who spreads `limit` calls over it is never refused.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -27,6 +27,8 @@ export type Access = Readonly<{
   limits: Limits;
   /** When keys were used last, and from where. */
   uses: KeyUses;
+  /** Rows of usage that wait to be stored. */
+  usageWaiting(): number;
   store: Store;
   peppers: Peppers;
   /**
@@ -143,6 +145,7 @@ async function watchStore(
   return {
     keys,
     usage: usage.meter,
+    usageWaiting: usage.waiting,
     limits: sharing,
     uses,
     store,

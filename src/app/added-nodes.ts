@@ -72,7 +72,7 @@ async function probe(added: AddedNode): Promise<NodeReport> {
 }
 
 const GEYSER_NOTE =
-  'no node here has Geyser yet, so subscriptions and gRPC streams are fed from it after a restart';
+  'no node here had Geyser at the start, so subscriptions over WebSocket are fed from it after a restart';
 
 /** Nodes that are added while the service runs, from the store and by the control API. */
 export type AddedNodes = Readonly<{

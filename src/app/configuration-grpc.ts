@@ -84,6 +84,7 @@ export const replaySection = section({
   ahead_bytes: whole(1_024, 1_024 * MIB).default(hub.replayAheadBytes),
   pause_ms: whole(1, 60_000).default(hub.replayPauseMs),
   replays_max: whole(1, 100_000).default(hub.replaysMax),
+  ready_timeout_ms: whole(100, HOUR_MS).default(hub.replayReadyTimeoutMs),
 });
 
 /** `[blocks]`: how blocks are put together for streams. */
@@ -123,6 +124,7 @@ export const geyserSourceSection = section({
   fill_slots_max: whole(1, 100_000).default(source.fillSlotsMax),
   slots_max: whole(64, 100_000).default(source.slotsMax),
   slot_updates_max: whole(1_000, 100_000_000).default(source.slotUpdatesMax),
+  waiting_accounts_max: whole(100, 100_000_000).default(source.waitingAccountsMax),
 });
 
 /** A list of servers that tell of the shred stage. */
@@ -173,6 +175,8 @@ export const shredsSection = section({
   stale_ms: whole(100, HOUR_MS).default(deshred.staleMs),
   held_bytes_max: whole(0, 1_024 * MIB).default(deshred.heldBytesMax),
   rejected_max: whole(1, 10_000_000).default(deshred.rejectedMax),
+  forged_per_second_max: whole(10, 1_000_000).default(deshred.forgedPerSecondMax),
+  unjudged_bytes_max: whole(0, 1_024 * MIB).default(deshred.unjudgedBytesMax),
   ...grpcStreamFields(shred),
   tables_max: whole(1, 1_000_000).default(shred.tablesMax),
   tables_waiting_max: whole(1, 1_000_000).default(shred.tablesWaitingMax),

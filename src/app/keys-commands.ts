@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { keyIdIn, parseApiKey } from '../access/api-key.ts';
+import { apiKeysWithin, keyIdIn } from '../access/api-key.ts';
 import { createLogger } from '../base/log.ts';
 import { HOUSE_CUSTOMER_ID } from '../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../control/api/client.ts';
@@ -109,13 +109,28 @@ function officeOf(api: ApiClient, customer: string): KeyOffice {
     revoke: async (key) => api.call('POST /customers/{customer}/keys/{key}/revoke', at(key)),
     disable: async (key) => api.call('POST /customers/{customer}/keys/{key}/disable', at(key)),
     enable: async (key) => api.call('POST /customers/{customer}/keys/{key}/enable', at(key)),
-    whose: async (text) => api.call('POST /keys/whose', { body: { text } }),
+    whose: (text) => whoseOf(api, text),
   };
+}
+
+/** Keys of a text that are asked about at a time: as many as one question has room for. */
+const KEYS_ASKED = 8;
+
+/** Whose the first key is that is one here. What else the text holds concerns nobody. */
+async function whoseOf(api: ApiClient, text: string): Promise<Whose> {
+  const keys = [...new Set(apiKeysWithin(text))];
+  let said: Whose = { wellFormed: false, matches: false, key: null };
+  for (let from = 0; from < keys.length && !said.matches; from += KEYS_ASKED) {
+    const some = keys.slice(from, from + KEYS_ASKED).join(' ');
+    const next = await api.call('POST /keys/whose', { body: { text: some } });
+    if (next.key !== null || said.key === null) said = next;
+  }
+  return said;
 }
 
 /** What a text says of itself, without asking anybody: null where only the store knows. */
 export function whoseOffline(text: string): Whose | null {
-  if (typeof parseApiKey(text) !== 'string') return null;
+  if (apiKeysWithin(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
 }
 

@@ -75,7 +75,7 @@ export class NodesInForce {
     this.#hasGeyser = this.feeding.some(({ grpc = null }) => grpc !== null);
   }
 
-  /** Whether nothing is fed from its Geyser before a restart, for want of others at the start. */
+  /** Whether subscriptions are not fed from its Geyser before a restart, for want of others at the start. */
   isFirstGeyser({ network, grpc = null }: PlacedNode): boolean {
     return grpc !== null && network === this.#options.defaultNetwork && !this.#hasGeyser;
   }
@@ -182,4 +182,4 @@ export class NodesInForce {
 }
 
 const NEEDS_RESTART =
-  'which kind of feed there is changed, from or to Geyser: gRPC streams and subscriptions take it after a restart';
+  'a first node with Geyser is there: gRPC streams take it at once, subscriptions over WebSocket after a restart';

@@ -201,6 +201,7 @@ export function openObserving(
     log_entries: () => requests.waiting,
     spans: () => exporter?.waiting ?? 0,
     transactions: () => sending.pending,
+    usage_rows: access.usageWaiting,
   };
   const pages: Metrics[] = [];
   let endLosses = (): void => {};

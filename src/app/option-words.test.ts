@@ -31,6 +31,24 @@ it('leads to the command in place of the route, and leaves other errors as they 
   expect(inOptionWords(missing, options)).toMatchObject({
     message: 'there is no node x: solway upstream list names them',
   });
+  const stranger =
+    'there is no such customer: GET /me lists yours, GET /customers all of them for an operator';
+  expect(inOptionWords(new ApiError(404, 'NOT_FOUND', stranger), options)).toMatchObject({
+    message: expect.stringMatching(/^there is no such customer: ids stand in the dashboard under Settings/),
+  });
   const other = new Error('cidrs: x');
   expect(inOptionWords(other, options)).toBe(other);
+});
+
+it.each([
+  [
+    'It is on testnet. To take it all the same, force it.',
+    'It is on testnet. To take it all the same, add --force.',
+  ],
+  [
+    'x is the last node: add another first, or force it',
+    'x is the last node: add another first, or add --force',
+  ],
+])('names the option where the control API says %j', (said, told) => {
+  expect(inOptionWords(new ApiError(409, 'LAST_NODE', said), options)).toMatchObject({ message: told });
 });

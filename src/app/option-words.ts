@@ -6,8 +6,15 @@ export type OptionNames = Readonly<Record<string, string>>;
 /** What the control API says first of a question that is not as it must be. */
 const PREAMBLE = /^the (?:body|query) is not as it must be: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
-/** Where the control API names a route of its own. */
-const LIST_OF_NODES = 'GET /upstreams names';
+/** Where the control API names routes and fields of its own, and what leads there from a command line. */
+const leads: readonly (readonly [of: RegExp, words: string])[] = [
+  [/GET \/upstreams names/, 'solway upstream list names'],
+  [
+    /GET \/me lists yours, GET \/customers all of them for an operator$/,
+    'ids stand in the dashboard under Settings, for an operator under "Customers" there',
+  ],
+  [/\bforce it(?=\.?$)/, 'add --force'],
+];
 
 function inOption(part: string, options: OptionNames): string {
   const [found = '', field = ''] = FIELD.exec(part) ?? [];
@@ -19,7 +26,7 @@ function inOption(part: string, options: OptionNames): string {
 export function inOptionWords(error: unknown, options: OptionNames): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, code, fields, message } = error;
-  const plain = message.replace(LIST_OF_NODES, 'solway upstream list names');
+  const plain = leads.reduce((told, [of, words]) => told.replace(of, words), message);
   const parts = plain.replace(PREAMBLE, '').split('; ');
   const text = fields === undefined ? plain : parts.map((part) => inOption(part, options)).join('; ');
   return new ApiError(status, code, text, fields === undefined ? {} : { fields });

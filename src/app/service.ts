@@ -199,6 +199,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       reachedAt: () => reached,
       more: {
         ...{ ...notices.services, ...reload.services, nodes: added.facts(inForce), log: observing.log },
+        takeUpKeys: access.refreshKeys,
         configuration: () => showConfiguration(live.current),
       },
       log,

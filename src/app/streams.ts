@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import { ShredsFirst } from '../streams/deshred/shreds-first.ts';
 import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../streams/geyser/geyser-hub-options.ts';
-import type { GeyserListener } from '../streams/geyser/geyser-source.ts';
+import type { GeyserListener, Wish } from '../streams/geyser/geyser-source.ts';
 import type { StreamOpener } from '../streams/geyser/stream-opener.ts';
 import { ChainReader } from '../upstream/feeds/chain-reader.ts';
 import { createGeyserSource } from '../upstream/geyser-source/create-geyser-source.ts';
@@ -28,6 +28,7 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   replayAheadBytes: replay.aheadBytes,
   replayPauseMs: replay.pauseMs,
   replaysMax: replay.replaysMax,
+  replayReadyTimeoutMs: replay.readyTimeoutMs,
   blocksTurnMs: blocks.turnMs,
   blocksWaitingMax: blocks.waitingMax,
   behindBlocksMaxMessages: blocks.behindMaxMessages,
@@ -51,6 +52,7 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
       stage.tell(update);
     },
     lost: (...what) => hub.lost(...what),
+    startOver: (why) => hub.startOver(why),
   };
   return new ShredsFirst(both, { accepted: () => stage.accepted });
 };
@@ -67,12 +69,19 @@ export function openStreams(
   const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
   const options = sourceOptions(configuration);
   const nodes = streaming(inForce.feeding);
-  const source = createGeyserSource({ nodes, reader, feed, options, log }, listenerOf(hub, shreds));
-  inForce.follow((now) => source.setNodes(streaming(now)));
+  const head = () => pool.slotAt(networks.default, 'processed');
+  const parts = { nodes, reader, feed, head, options, log };
+  const source = createGeyserSource(parts, listenerOf(hub, shreds));
   hub.feedFrom(source);
   // What stands in for Geyser would read every block for it.
-  const wanted = source.isGeyser ? (shreds?.wish ?? null) : null;
-  const wish = wanted === null ? null : source.want(wanted, null);
+  const wanted = (): Wish | null => (source.isGeyser && shreds?.wish ? source.want(shreds.wish, null) : null);
+  let wish = wanted();
+  inForce.follow((now) => {
+    const wasGeyser = source.isGeyser;
+    source.setNodes(streaming(now));
+    if (source.isGeyser !== wasGeyser) wish = wanted();
+    return true;
+  });
   const stop = (): void => {
     wish?.end();
     source.close();

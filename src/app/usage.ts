@@ -17,6 +17,8 @@ export type Usage = Readonly<{
   epoch: string;
   /** What was given up, for whoever tells of it. */
   losses: readonly LossCounter[];
+  /** Rows that wait to be stored. */
+  waiting(): number;
   /** Writes what is counted. */
   stop(): Promise<void>;
 }>;
@@ -88,6 +90,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     meter,
     epoch: writer.epoch,
     losses,
+    waiting: () => writer.pendingRows,
     stop: () => stopEach([() => roller.stop(), () => writer.stop()]),
   };
 }

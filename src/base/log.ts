@@ -6,7 +6,7 @@ export type { Logger } from 'pino';
 const API_KEY = /svc_(rpc|grpc|fs|admin)_live_[1-9A-HJ-NP-Za-km-z]+/g;
 const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
-const URL_CREDENTIALS = /(\w+:\/\/)[^/\s"@]+@/g;
+const URL_CREDENTIALS = /(\b\w+:\/\/)[^/\s"@]+@/g;
 
 /** The text without API keys, key-like query parameters and credentials in URLs. */
 export function redact(text: string): string {

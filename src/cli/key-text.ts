@@ -1,3 +1,4 @@
+import { LAST_TIME } from '../base/last-time.ts';
 import { tableText } from './table-text.ts';
 
 /** What the texts need of a key; the shape of app's key view. */
@@ -13,7 +14,9 @@ type Key = Readonly<{
   lastUsedAt: number | null;
 }>;
 
-const day = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ');
+/** Rows of old may have later times, which are written as the last. */
+const day = (time: number): string =>
+  new Date(Math.min(time, LAST_TIME)).toISOString().slice(0, 16).replace('T', ' ');
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
 
 /** A key's secret and what to know about it. The one place where a secret is written. */
@@ -49,7 +52,7 @@ export function whoseText({
   wellFormed,
   key,
 }: Readonly<{ wellFormed: boolean; key: (Key & Readonly<{ customerId: string }>) | null }>): string {
-  if (!wellFormed) return 'That is no key: its form or its checksum is wrong.\n';
+  if (!wellFormed) return 'No key is in that: the form or the checksum is wrong.\n';
   if (key === null) return 'That has the form of a key, and is none of this service.\n';
   const used = key.lastUsedAt === null ? 'never used' : `last used ${day(key.lastUsedAt)} UTC`;
   return (

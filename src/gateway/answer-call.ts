@@ -6,6 +6,7 @@ import type { Wire } from '../observe/request-log.ts';
 import type { SubmissionLog } from '../observe/submission-log.ts';
 import type { Answer, Asked, Asker, Call, CallTrace, DirectSource, Source } from '../protocol/call.ts';
 import { asDirect } from '../protocol/direct-source.ts';
+import { answerBytes, failureBytes, longAnswerBytes } from '../protocol/envelope-answer.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { LongAnswer, LongAsker } from '../protocol/long-answer.ts';
 import { methodRow } from '../protocol/methods.ts';
@@ -83,6 +84,12 @@ type CallEnd = Pick<Ending, 'status' | 'failure' | 'rpcCode' | 'bytesOut' | 'res
 /** As long results are counted, which are never errors of a node. */
 const WHOLE: Answer = { body: Buffer.alloc(0), errorCode: 0 };
 
+/** What is sent of the end of a call: its answer, or why there is none, unless nobody is there to read it. */
+function sentBytes(answer: Answer | null, failure: Failure | null, idBytes: number): number {
+  if (answer !== null) return answerBytes(answer, idBytes);
+  return failure === null || failure.code === 'CLIENT_GONE' ? 0 : failureBytes(failure, idBytes);
+}
+
 /** One call on its way. It holds the only catch on it. */
 class Journey implements Asked, Asker, LongAsker, LongMeter {
   readonly #way: CallWay;
@@ -133,8 +140,9 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
     this.#replier.long?.repliedLong(new MeteredLong(answer, this), this.#shown());
   }
 
-  longEnded(bytesOut: number, failure: Failure | null): void {
+  longEnded(bytes: number, failure: Failure | null): void {
     const { cost } = this.#call.row;
+    const bytesOut = longAnswerBytes(bytes, failure === null, this.#request.idBytes);
     this.#meter({ status: statusOf(WHOLE, failure), failure, rpcCode: 0, bytesOut, result: null, cost });
   }
 
@@ -159,7 +167,7 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
       status: statusOf(answer, failure),
       failure,
       rpcCode: answer?.errorCode ?? 0,
-      bytesOut: answer?.body.length ?? 0,
+      bytesOut: sentBytes(answer, failure, this.#request.idBytes),
       result: answer?.body ?? null,
       cost: answer === null ? null : this.#call.row.cost,
     });

@@ -3,8 +3,8 @@ import type { LongAnswer, LongReader } from '../protocol/long-answer.ts';
 
 /** Hears how a long answer ended, once. */
 export interface LongMeter {
-  /** @param failure - why it broke off; null for one that is whole. */
-  longEnded(bytesOut: number, failure: Failure | null): void;
+  /** @param bytes - of the result, that were passed on. @param failure - why it broke off; null for one that is whole. */
+  longEnded(bytes: number, failure: Failure | null): void;
 }
 
 /** A long answer whose bytes are counted as they go by: its request ends with it. */
@@ -12,7 +12,7 @@ export class MeteredLong implements LongAnswer, LongReader {
   readonly #answer: LongAnswer;
   readonly #meter: LongMeter;
   #reader: LongReader | null = null;
-  #bytesOut = 0;
+  #bytes = 0;
   #isOver = false;
 
   constructor(answer: LongAnswer, meter: LongMeter) {
@@ -43,7 +43,7 @@ export class MeteredLong implements LongAnswer, LongReader {
   }
 
   piece(bytes: Buffer): void {
-    this.#bytesOut += bytes.length;
+    this.#bytes += bytes.length;
     this.#reader?.piece(bytes);
   }
 
@@ -60,6 +60,6 @@ export class MeteredLong implements LongAnswer, LongReader {
   #end(failure: Failure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#meter.longEnded(this.#bytesOut, failure);
+    this.#meter.longEnded(this.#bytes, failure);
   }
 }

@@ -6,9 +6,10 @@ import { KeyDirectory } from '../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord } from '../access/key-record.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
-import type { Answer, Call, Source } from '../protocol/call.ts';
+import type { Answer, Call, DirectSource, Source } from '../protocol/call.ts';
 import { nowhere } from '../protocol/client-at.ts';
 import { Failure } from '../protocol/errors.ts';
+import type { LongAnswer } from '../protocol/long-answer.ts';
 import type { Door, Request, Serve } from '../protocol/serve.ts';
 import { SlotFloor } from '../protocol/slot-floor.ts';
 import { CallMeter } from './call-meter.ts';
@@ -76,6 +77,7 @@ describe('the way of a request', () => {
     method: 'getBlock',
     params: Buffer.from('[18446744073709551615]'),
     bytesIn: 77,
+    idBytes: 1,
     ...change,
   });
 
@@ -112,10 +114,40 @@ describe('the way of a request', () => {
         status: 'ok',
         requests: 1,
         bytesIn: 77,
-        bytesOut: 4,
+        bytesOut: '{"jsonrpc":"2.0","result":"ok","id":1}'.length,
         credits: 5,
       },
     ]);
+  });
+
+  it('meters what was written of a long answer, with what stands around it once it is whole', async () => {
+    const put = (ends: boolean): number => {
+      const long: LongAnswer = {
+        bytes: 4,
+        readInto: (reader) => {
+          reader.piece(Buffer.from(ends ? '"ok"' : '"o'));
+          if (ends) reader.ended();
+          else reader.failed(new Failure('UPSTREAM_TIMEOUT'));
+        },
+        ...{ pause: () => {}, resume: () => {}, leave: () => {} },
+      };
+      const source: DirectSource = {
+        ask: () => Promise.reject(new Error('asked for the whole')),
+        put: (_, asker) => {
+          asker.long?.answeredLong(long);
+          return { leave: () => {} };
+        },
+      };
+      const meter = new CallMeter({ usage });
+      const log = createLogger('silent', () => {});
+      const door = createPipeline({ admission: new Admission({ keys }), source, meter, log });
+      const reader = { piece: () => {}, ended: () => {}, failed: () => {} };
+      const repliedLong = (answer: LongAnswer) => answer.readInto(reader);
+      door.put(request(), { replied: () => {}, long: { repliedLong } });
+      return usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
+    };
+    expect(put(true)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}'.length);
+    expect(put(false)).toBe('{"jsonrpc":"2.0","result":"o'.length);
   });
 
   it('meters an error of the node as an answer', async () => {

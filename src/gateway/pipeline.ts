@@ -4,6 +4,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, Door } from '../protocol/serve.ts';
 import { type CallParts, CallWay } from './answer-call.ts';
+import { countNonCall, noCall } from './non-call.ts';
 import { explain, statusOfFailure } from './outcome.ts';
 
 /** What a request meets on its way. */
@@ -54,19 +55,16 @@ export function createPipeline(parts: PipelineParts): Door {
       const identify = (visit: Visit) => admission.identify(request, product, network, visit);
       return way.put(meter.begin(client, traceparent), identify, request, replier);
     },
+    countNonCall(nonCall, entered = null) {
+      const { product, network, client, traceparent } = nonCall;
+      const isEntered = entered instanceof Visit;
+      const visit = isEntered ? entered : meter.begin(client, traceparent);
+      const identify = (asked: Visit) => admission.identify(nonCall, product, network, asked);
+      const failure = countNonCall(parts, 'rpc', visit, isEntered ? isKnown : identify, nonCall);
+      return { failure, ...admission.shown(visit) };
+    },
   };
 }
 
 /** It is known already whose a visit is. */
 const isKnown = (): void => {};
-
-/** A request of which nothing but the key was looked at: for no method, of no bytes. */
-export const noCall = {
-  method: '',
-  rpcCode: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  params: null,
-  result: null,
-  cost: null,
-} as const;

@@ -91,17 +91,10 @@ describe('the session of a connection', () => {
     const key = generateApiKey('rpc');
     text = key.text;
     record = {
-      id: key.id,
-      product: 'rpc',
+      ...{ id: key.id, product: 'rpc', familyId: 'f1', name: 'test' },
       ...houseKey,
-      familyId: 'f1',
-      name: 'test',
-      digest: digestApiKey(text, pepper),
-      pepperVersion: 1,
-      state: 'active',
-      expiresAt: null,
-      limits: unlimited,
-      version: 1,
+      ...{ digest: digestApiKey(text, pepper), pepperVersion: 1 },
+      ...{ state: 'active', expiresAt: null, limits: unlimited, version: 1 },
     };
     keys.apply([record]);
   });
@@ -215,8 +208,8 @@ describe('the session of a connection', () => {
     change({ limits: { ...unlimited, rpcPerSecond: 0.001, rpcBurst: 3 } });
     const session = connect();
     expect(codeOf(await subscribe(session))).toBeNull();
-    expect((await session.call('getSlot', null, 10, noSignal)).failure).toBeNull();
-    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('RATE_LIMITED');
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure).toBeNull();
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('RATE_LIMITED');
     const { refusal } = await subscribe(session);
     expect(refusal).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 3, remaining: 0 } });
     expect(refusalOf()).toMatchObject({ code: 'RATE_LIMITED' });
@@ -224,11 +217,12 @@ describe('the session of a connection', () => {
   });
 
   it('leads calls the way of any other call, metered and priced alike', async () => {
-    const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, noSignal);
+    const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
     expect(String(outcome.answer?.body)).toBe('"ok"');
     expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { nature: 'pinned' } }]);
+    const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
     expect(usage.drain()).toMatchObject([
-      { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut: 4, credits: 5 },
+      { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
     ]);
   });
 
@@ -292,18 +286,12 @@ describe('the session of a connection', () => {
     expect(ear.heard).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
   });
 
-  it('follows its key: a plan that changes counts from then on', async () => {
-    const session = connect();
-    change({ limits: { ...unlimited, wsSubscriptionsMax: 0 } });
-    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
-  });
-
   it('is told when its key ends, and does nothing for it any longer', async () => {
     const session = connect();
     change({ state: 'revoked' });
     expect(ended).toEqual(['INVALID_KEY']);
     expect(codeOf(await subscribe(session))).toBe('INVALID_KEY');
-    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('INVALID_KEY');
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('INVALID_KEY');
     expect([asked, feed.openings]).toEqual([[], []]);
   });
 
@@ -327,7 +315,7 @@ describe('the session of a connection', () => {
   it('does nothing after it closed', async () => {
     const session = connect();
     session.close();
-    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('CLIENT_GONE');
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('CLIENT_GONE');
     expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
     expect([asked, feed.openings]).toEqual([[], []]);
   });
@@ -339,6 +327,21 @@ describe('the session of a connection', () => {
     expect(usage.drain()).toMatchObject([
       { keyId: record.id, method: 'notifications', status: 'ok', requests: 0, messages: 5, bytesOut: 1_000 },
     ]);
+  });
+
+  it('follows its key: a plan that changes counts from then on', async () => {
+    const session = connect();
+    const limits = { ...unlimited, monthlyCredits: 1_000, streamCredits: 2, wsSubscriptionsMax: 0 };
+    change({ planId: 'other', limits });
+    session.sent(1, 300_000);
+    expect(usage.drain()).toMatchObject([{ method: 'notifications', credits: 6 }]);
+    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, own: 6 }]);
+    expect(session.limits.subscriptionsMax).toBe(0);
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+    usage.drain();
+    change({ state: 'revoked' });
+    session.sent(1, 100_000);
+    expect(usage.drain()).toMatchObject([{ messages: 2, bytesOut: 400_000 }]);
   });
 
   it('makes an internal error of whatever a feed throws, and says it in the log only', async () => {
@@ -376,13 +379,13 @@ describe('the session of a connection', () => {
     const session = connect();
     const signed = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
     const params = Buffer.from(JSON.stringify([signed.toString('base64'), { encoding: 'base64' }]));
-    const send = () => session.call('sendTransaction', params, 10, new AbortController().signal);
+    const send = () => session.call('sendTransaction', params, 10, 1, new AbortController().signal);
     await send();
     answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
     await send();
     answer = async () => ({ body: Buffer.from('{}'), errorCode: -32002 });
     await send();
-    await session.call('getSlot', null, 10, new AbortController().signal);
+    await session.call('getSlot', null, 10, 1, new AbortController().signal);
     const kept = submissions.drain();
     expect(kept.map(({ outcome }) => outcome)).toEqual([
       ...['accepted', 'UPSTREAM_TIMEOUT', 'JSON-RPC error -32002'],

@@ -27,8 +27,9 @@ import { addressesOf, callsOfAddresses } from './addresses-of.ts';
 import { CallWay } from './answer-call.ts';
 import { Held, type HoldingLimits, holdingLimits } from './held.ts';
 import { LiveSession } from './live-session.ts';
+import { countNonCall, noCall } from './non-call.ts';
 import { explain, statusOfFailure } from './outcome.ts';
-import { noCall, type PipelineParts } from './pipeline.ts';
+import type { PipelineParts } from './pipeline.ts';
 import { TopicHub, type TopicHubOptions } from './topics.ts';
 
 export type StreamGateParts = PipelineParts &
@@ -127,7 +128,7 @@ const endsOf = ({ client, session }: Caller, network: Network): Ends => ({
 
 class GateSession implements Session {
   readonly #shared: Shared;
-  /** As it was when the connection began: whose it is does not change. */
+  /** As it was when the connection began: whose it is does not change, and its plan may. */
   readonly #key: KeyRecord;
   readonly #ends: Ends;
   readonly #unwatch: () => void;
@@ -154,16 +155,28 @@ class GateSession implements Session {
   }
 
   get limits(): SessionLimits {
-    const { wsSubscriptionsMax, wsMessageMaxBytes } = this.#key.limits;
+    const { wsSubscriptionsMax, wsMessageMaxBytes } = this.#keyNow.limits;
     return { subscriptionsMax: wsSubscriptionsMax, messageMaxBytes: wsMessageMaxBytes };
   }
 
-  call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome> {
+  call(
+    method: string,
+    params: Buffer | null,
+    bytesIn: number,
+    idBytes: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const { product } = this.#key;
     const { client, network, session } = this.#ends;
-    const request = { product, network, method, params, bytesIn, session };
+    const request = { product, network, method, params, bytesIn, idBytes, session };
     const { way, meter } = this.#shared;
     return way.answer(meter.begin(client), (visit) => this.#identify(visit), request, signal);
+  }
+
+  countNonCall(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null {
+    const visit = this.#shared.meter.begin(this.#ends.client);
+    const nonCall = { product: this.#key.product, network: this.#ends.network, fault, bytesIn, idBytes };
+    return countNonCall(this.#shared, 'socket', visit, (asked) => this.#identify(asked), nonCall);
   }
 
   async subscribe(
@@ -192,15 +205,16 @@ class GateSession implements Session {
   }
 
   received(messages: number, bytes: number): number {
-    const { familyId, limits } = this.#key;
+    const { familyId, limits } = this.#keyNow;
     return this.#shared.pace.spend(familyId, limits, messages, bytes, performance.now());
   }
 
   sent(messages: number, bytes: number): void {
-    const { product } = this.#key;
+    const key = this.#keyNow;
+    const { product } = key;
     this.#live.messages += messages;
     this.#live.bytes += bytes;
-    this.#shared.meter.sent({ key: this.#key, product, method: NOTIFICATIONS, messages, bytesOut: bytes });
+    this.#shared.meter.sent({ key, product, method: NOTIFICATIONS, messages, bytesOut: bytes });
   }
 
   holdsBack(backlog: Backlog): void {
@@ -252,6 +266,11 @@ class GateSession implements Session {
     held.addresses = addresses;
     const calls = callsOfAddresses(addresses);
     if (calls > 0) this.#shared.admission.takeRate(visit, calls);
+  }
+
+  /** The key as it is now; one that has ended, as it was. */
+  get #keyNow(): KeyRecord {
+    return this.#shared.admission.keys.find(this.#key.id) ?? this.#key;
   }
 
   /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */

@@ -9,8 +9,10 @@ function plain(text: string): { fields: [string, string][]; end: number } | null
   const fields: [string, string][] = [];
   const end = readPlainFields(bytes, 0, bytes.length, {
     plainField(from, nameStart, nameEnd, start, stop) {
-      fields.push([from.toString('latin1', nameStart, nameEnd), from.toString('latin1', start, stop)]);
-      return true;
+      const name = from.toString('latin1', nameStart, nameEnd);
+      fields.push([name, from.toString('latin1', start, stop)]);
+      // As whoever reads heads does: of lengths, only the parser knows what is wrong with one that is none.
+      return name.toLowerCase() !== 'content-length' || plainLength(from, start, stop) >= 0;
     },
   });
   return end === NOT_PLAIN ? null : { fields, end };

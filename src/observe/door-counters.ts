@@ -1,4 +1,6 @@
-import { type UsageStatus, usageStatuses } from '../access/usage.ts';
+import type { KeyId } from '../access/key-record.ts';
+import type { KeySeat } from '../access/key-seat.ts';
+import { type CountedKey, type UsageStatus, usageStatuses } from '../access/usage.ts';
 import { type Product, products } from '../protocol/product.ts';
 
 /** What holds when nothing else is said. */
@@ -33,7 +35,8 @@ export type KeyCount = { ok: number; failed: number; messages: number; bytesOut:
 
 const noCount = (): KeyCount => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 
-type KeptCount = KeyCount & { usedAt: number };
+/** `owner` is null once another key has its place. */
+type KeptCount = KeyCount & { owner: DoorCounters | null; usedAt: number };
 
 const noProductCount = (): ProductCount => ({
   requests: Object.fromEntries(usageStatuses.map((status) => [status, 0])) as Record<UsageStatus, number>,
@@ -56,7 +59,9 @@ export class DoorCounters {
    * made room for others: the sum over all never falls.
    */
   readonly otherKeys: KeyCount = noCount();
-  readonly #keys = new Map<string, KeptCount>();
+  readonly #keys = new Map<KeyId, KeptCount>();
+  /** Lies in the seats of keys that found no place, until there is room. */
+  #crowd = {};
   readonly #keysMax: number;
   readonly #idleMs: number;
   readonly #now: () => number;
@@ -75,12 +80,12 @@ export class DoorCounters {
   }
 
   /** Keys with what was counted of each. */
-  get keys(): ReadonlyMap<string, Readonly<KeyCount>> {
+  get keys(): ReadonlyMap<KeyId, Readonly<KeyCount>> {
     return this.#keys;
   }
 
-  /** @param keyId - null for a request without a good key. */
-  count(keyId: string | null, { product, status, bytesIn, bytesOut }: Counted, seconds: number): void {
+  /** @param key - null for a request without a good one. */
+  count(key: CountedKey | null, { product, status, bytesIn, bytesOut }: Counted, seconds: number): void {
     const counts = this.products[product];
     counts.requests[status]++;
     counts.bytesIn += bytesIn;
@@ -89,33 +94,46 @@ export class DoorCounters {
     let bucket = 0;
     while (bucket < latencyBounds.length && seconds > latencyBounds[bucket]!) bucket++;
     counts.latency[bucket] = counts.latency[bucket]! + 1;
-    const key = this.#keyOf(keyId);
-    if (status === 'ok') key.ok++;
-    else key.failed++;
-    key.bytesOut += bytesOut;
+    const own = this.#countOf(key);
+    if (status === 'ok') own.ok++;
+    else own.failed++;
+    own.bytesOut += bytesOut;
   }
 
   /** Counts a block of messages that were sent without asking again. */
-  countMessages(keyId: string, product: Product, messages: number, bytes: number): void {
+  countMessages(key: CountedKey, product: Product, messages: number, bytes: number): void {
     const counts = this.products[product];
     counts.messages += messages;
     counts.messageBytes += bytes;
-    const key = this.#keyOf(keyId);
-    key.messages += messages;
-    key.bytesOut += bytes;
+    const own = this.#countOf(key);
+    own.messages += messages;
+    own.bytesOut += bytes;
   }
 
-  #keyOf(keyId: string | null): KeyCount {
-    if (keyId === null) return this.otherKeys;
+  #countOf(key: CountedKey | null): KeyCount {
+    if (key === null) return this.otherKeys;
     const now = this.#now();
+    const { seat } = key;
+    if (seat !== undefined && seat.totals === this.#crowd && now < this.#lookAt) return this.otherKeys;
+    const kept = this.#seated(seat) ?? this.#find(key.id, now);
+    if (seat !== undefined) seat.totals = kept ?? this.#crowd;
+    if (kept === null) return this.otherKeys;
+    kept.usedAt = now;
+    return kept;
+  }
+
+  #seated(seat: KeySeat | undefined): KeptCount | null {
+    const kept = seat === undefined ? null : (seat.totals as KeptCount | null);
+    return kept?.owner === this ? kept : null;
+  }
+
+  /** null: it is counted with the others. */
+  #find(keyId: KeyId, now: number): KeptCount | null {
     const known = this.#keys.get(keyId);
-    if (known !== undefined) {
-      known.usedAt = now;
-      return known;
-    }
+    if (known !== undefined) return known;
     if (this.#keys.size >= this.#keysMax) this.#makeRoom(now);
-    if (this.#keys.size >= this.#keysMax) return this.otherKeys;
-    const fresh = { ...noCount(), usedAt: now };
+    if (this.#keys.size >= this.#keysMax) return null;
+    const fresh: KeptCount = { ...noCount(), owner: this, usedAt: now };
     this.#keys.set(keyId, fresh);
     return fresh;
   }
@@ -124,9 +142,12 @@ export class DoorCounters {
   #makeRoom(now: number): void {
     if (now < this.#lookAt) return;
     this.#lookAt = now + LOOK_INTERVAL_MS;
-    for (const [id, { usedAt, ok, failed, messages, bytesOut }] of this.#keys) {
+    for (const [id, kept] of this.#keys) {
+      const { usedAt, ok, failed, messages, bytesOut } = kept;
       if (now - usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
+      kept.owner = null;
+      this.#crowd = {};
       this.otherKeys.ok += ok;
       this.otherKeys.failed += failed;
       this.otherKeys.messages += messages;

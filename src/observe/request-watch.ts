@@ -1,4 +1,4 @@
-import type { KeyId } from '../access/key-record.ts';
+import type { CountedKey } from '../access/usage.ts';
 import type { Product } from '../protocol/product.ts';
 import type { RequestTrace } from '../protocol/request-trace.ts';
 import { DoorCounters } from './door-counters.ts';
@@ -21,12 +21,12 @@ export class RequestWatch {
 
   /** @param endedAt - `performance.now()`. */
   end(visit: Visited, ended: EndedRequest, endedAt: number): void {
-    this.counters.count(visit.key?.id ?? null, ended, (endedAt - visit.startedAt) / 1_000);
+    this.counters.count(visit.key, ended, (endedAt - visit.startedAt) / 1_000);
     this.log.end(visit, ended, endedAt);
   }
 
   /** Messages that were sent without asking again. */
-  sent(key: Readonly<{ id: KeyId }>, product: Product, messages: number, bytes: number): void {
-    this.counters.countMessages(key.id, product, messages, bytes);
+  sent(key: CountedKey, product: Product, messages: number, bytes: number): void {
+    this.counters.countMessages(key, product, messages, bytes);
   }
 }

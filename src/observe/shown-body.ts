@@ -1,19 +1,45 @@
 import { redact } from '../base/log.ts';
 
-const NAMES = [
-  '(?:x-)?api-?key|api_key',
-  'x-token|access_token|refresh_token',
-  'authorization|bearer',
-  'password|current_password|new_password|passphrase',
-  'secret|secret_?key|private_?key|keypair|mnemonic|seed',
+/** Parts of names of members whose values are secrets, whatever stands around them. */
+const SECRET_PARTS = [
+  'secret|passw|pwd|passphrase|passcode|credential|mnemonic|keypair|authorization|bearer|cookie',
+  '(?:api|private|signing|access)[_-]?key|seed[_-]?phrase',
 ].join('|');
-const JSON_SECRET = new RegExp(`("(?:${NAMES})"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|\\[[^\\]]*\\]?)`, 'gi');
+/** `token` at its end only: tokenAccount, token_program and tokenAmount are what this service is asked about. */
+const SECRET_NAME = new RegExp(`${SECRET_PARTS}|token$|^(?:seed|pass)$`, 'i');
+/**
+ * A text, with the colon of a name behind it or without. The quote that ends it may begin the next one, as where one is
+ * missing or too many. A text that is cut goes to the end, so that none is read twice.
+ */
+const TEXT = /"((?:[^"\\]|\\[\s\S])*)(?:(?="(\s*:\s*)?)|\\?$)/g;
+/** Texts, lists and numbers, to where they end or are cut. */
+const VALUE = /"(?:[^"\\]|\\[\s\S])*\\?"?|\[(?:[^\]"]|"(?:[^"\\]|\\[\s\S])*\\?"?)*\]?|-?\d[\d.eE+-]*/y;
+const ESCAPED = /\\u([0-9a-f]{4})/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
 const CONTROLS = /\p{Cc}/gu;
 
 /** The text without what looks like a credential, and without control characters. */
 export const withoutSecrets = (text: string): string =>
-  redact(text).replace(JSON_SECRET, '$1"[redacted]"').replace(BEARER, '$1 [redacted]').replace(CONTROLS, ' ');
+  withoutMembers(redact(text)).replace(BEARER, '$1 [redacted]').replace(CONTROLS, ' ');
+
+function withoutMembers(text: string): string {
+  let [shown, from] = ['', 0];
+  for (const { 0: head, 1: name = '', 2: colon, index } of text.matchAll(TEXT)) {
+    if (colon === undefined || !isSecret(name)) continue;
+    const at = index + head.length + 1 + colon.length;
+    if (at < from) continue;
+    VALUE.lastIndex = at;
+    if (!VALUE.test(text)) continue;
+    shown += `${text.slice(from, at)}"[redacted]"`;
+    from = VALUE.lastIndex;
+  }
+  return shown + text.slice(from);
+}
+
+const isSecret = (name: string): boolean =>
+  SECRET_NAME.test(
+    name.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
+  );
 
 /** Text that a client chose, for the log: short, and without secrets. */
 export const shownText = (text: string, max: number): string => withoutSecrets(text.slice(0, max));

@@ -21,6 +21,9 @@ const BATCH_CLOSE = Buffer.from(']');
 /** Agave ends every body with one. */
 const NEWLINE = Buffer.from('\n');
 
+/** The text of failures that were written: it is counted first, and sent then. */
+const written = new WeakMap<Failure, Buffer>();
+
 /** The codes of JSON-RPC itself; their errors carry no `data`, as Agave sends them. */
 const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_600;
 
@@ -28,10 +31,33 @@ const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_60
  * The raw JSON of the `error` member for a failure: code and text of its row; for our own rows `data` holds the
  * row's name as `code`, the facts, and `retryAfter` in seconds when there is one. Nothing of the cause.
  */
-export function failureBody({ code, row, text, facts, retryAfter }: Failure): Buffer {
+export function failureBody(failure: Failure): Buffer {
+  const known = written.get(failure);
+  if (known !== undefined) return known;
+  const body = writeFailure(failure);
+  written.set(failure, body);
+  return body;
+}
+
+function writeFailure({ code, row, text, facts, retryAfter }: Failure): Buffer {
   const data = isStandardCode(row.rpc) ? undefined : { code, ...facts, retryAfter };
   return Buffer.from(writeJson({ code: row.rpc, message: text, data }));
 }
+
+/** Bytes behind the result or error of an answer. */
+const endBytes = (idBytes: number): number => ID.length + idBytes + END.length;
+
+/** Bytes that `pushAnswer` adds. @param idBytes - of the caller's id as written. */
+export const answerBytes = ({ body, errorCode }: Answer, idBytes: number): number =>
+  (errorCode === 0 ? RESULT : ERROR).length + body.length + endBytes(idBytes);
+
+/** Bytes of an answer that was written while it came. @param resultBytes - of its result. @param isWhole - else it broke off. */
+export const longAnswerBytes = (resultBytes: number, isWhole: boolean, idBytes: number): number =>
+  RESULT.length + resultBytes + (isWhole ? endBytes(idBytes) : 0);
+
+/** Bytes that `pushFailure` adds. @param idBytes - as of `answerBytes`. */
+export const failureBytes = (failure: Failure, idBytes: number): number =>
+  headOf(failure).length + failureBody(failure).length + endBytes(idBytes);
 
 /** Adds the pieces of an upstream's answer under the caller's id. */
 export function pushAnswer(pieces: Buffer[], answer: Answer, id: Buffer): void {
@@ -46,9 +72,10 @@ export const resultEnd = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEW
 
 /** Adds the pieces of an error answer. */
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {
-  const head = failure.row.versionless ? ERROR_OF_NO_VERSION : ERROR;
-  pieces.push(head, failureBody(failure), ID, id, END);
+  pieces.push(headOf(failure), failureBody(failure), ID, id, END);
 }
+
+const headOf = ({ row }: Failure): Buffer => (row.versionless ? ERROR_OF_NO_VERSION : ERROR);
 
 /** Ends a body that holds one answer. */
 export function endSingle(pieces: Buffer[]): Buffer[] {

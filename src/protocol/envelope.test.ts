@@ -166,7 +166,7 @@ describe('a batch', () => {
   });
 
   it('may be empty', () => {
-    expect(decode('[]')).toEqual({ batch: true, items: [] });
+    expect(decode('[]')).toEqual({ batch: true, items: [], bytes: 2 });
   });
 
   it('may hold as many as the limit and no more', () => {

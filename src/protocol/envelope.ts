@@ -37,21 +37,23 @@ export type EnvelopeItem =
       /** Bytes the call takes in the body. */
       bytes: number;
     }>
-  | Readonly<{ kind: 'notification' }>
+  | Readonly<{ kind: 'notification'; bytes: number }>
   | Readonly<{
       kind: 'fault';
       /** Raw JSON of the id to answer with. */
       id: Buffer;
       code: FailureCode;
+      bytes: number;
     }>;
 
 export type Envelope = Readonly<{
   /** Whether the body was an array, so that the answer must be one. */
   batch: boolean;
   items: readonly EnvelopeItem[];
+  /** Of the whole body. */
+  bytes: number;
 }>;
 
-const NOTIFICATION: EnvelopeItem = { kind: 'notification' };
 const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
   Buffer.from(name),
 ) as [Buffer, Buffer, Buffer, Buffer];
@@ -174,17 +176,17 @@ function judge(draft: Draft, bytes: number): EnvelopeItem {
   const { body, idStart, idEnd, limits } = draft;
   const hasId = idStart !== MALFORMED;
   if (hasId && !isLegalId(draft)) throw new Failure('PARSE_ERROR');
-  if (hasId && idEnd - idStart > limits.idMaxBytes) return fault(NULL_ID, 'INVALID_REQUEST');
+  if (hasId && idEnd - idStart > limits.idMaxBytes) return fault(NULL_ID, 'INVALID_REQUEST', bytes);
   const id = hasId ? body.subarray(idStart, idEnd) : NULL_ID;
 
   const hasMethod = draft.methodStart !== MALFORMED && kindOf(body[draft.methodStart]) === 'string';
   const version = versionOf(draft);
   const params = paramsOf(draft);
   if (!hasMethod || draft.oddMember || version === 'wrong' || params === 'illegal') {
-    return fault(id, 'INVALID_REQUEST');
+    return fault(id, 'INVALID_REQUEST', bytes);
   }
-  if (!hasId) return NOTIFICATION;
-  if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION');
+  if (!hasId) return { kind: 'notification', bytes };
+  if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
   return callOf(draft, id, params, bytes);
 }
 
@@ -193,12 +195,17 @@ function callOf(draft: Draft, id: Buffer, params: ParamsKind, bytes: number): En
   const start = draft.methodStart + 1;
   const end = draft.methodEnd - 1;
   const method = methodNameAt(draft.body, start, end) ?? decodeString(draft.body, start, end);
-  if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY');
+  if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY', bytes);
   const raw = params === 'none' ? null : draft.body.subarray(draft.paramsStart, draft.paramsEnd);
   return { kind: 'call', id, method, params: raw, bytes };
 }
 
-const fault = (id: Buffer, code: FailureCode): EnvelopeItem => ({ kind: 'fault', id, code });
+const fault = (id: Buffer, code: FailureCode, bytes: number): EnvelopeItem => ({
+  kind: 'fault',
+  id,
+  code,
+  bytes,
+});
 
 /** Decodes the batch member that stands at these bytes, already known to be well-formed. */
 function noteItem(draft: Draft, start: number, end: number): void {
@@ -227,5 +234,5 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
     : scanObject(body, start, limits.depthMax, draft, noteMember);
   if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
   if (!batch) draft.items.push(judge(draft, body.length));
-  return { batch, items: draft.items };
+  return { batch, items: draft.items, bytes: body.length };
 }

@@ -37,6 +37,24 @@ export type Request = Caller &
     params: Buffer | null;
     /** Bytes the call took on the wire, for metering. */
     bytesIn: number;
+    /** Bytes of the id that its answer will carry, for metering. */
+    idBytes: number;
+  }>;
+
+/**
+ * What came of somebody and is no call that could be made: a body that cannot be read, a faulty call, one that wants no
+ * answer, a batch of nothing.
+ */
+export type NonCall = Caller &
+  Readonly<{
+    product: Product;
+    network: Network;
+    /** Why it is none; null where nothing is wrong with it. */
+    fault: Failure | null;
+    /** Bytes it took on the wire, for metering. */
+    bytesIn: number;
+    /** Bytes of the id under which it is told what is wrong, for metering; null: it is told nothing. */
+    idBytes: number | null;
   }>;
 
 /** Where the caller stands with the limit that was counted; shown as RateLimit headers. */
@@ -56,6 +74,9 @@ export type LimitFacts = Readonly<{
 
 export type Outcome = Readonly<{ answer: Answer; failure: null } | { answer: null; failure: Failure }> &
   LimitFacts;
+
+/** What is to be said to what is no call: its fault, or why it was not let in; null: nothing. */
+export type NonCallOutcome = Readonly<{ failure: Failure | null }> & LimitFacts;
 
 /** Hears how a request ended, once; it may be before `put` has returned. Must not throw. */
 export interface Replier {
@@ -88,4 +109,6 @@ export type Door = Readonly<{
   serve: Serve;
   /** The same without a promise, for doors that make nothing for a request but its answer. */
   put: (request: Request, replier: Replier, entered?: Entered | null) => Asked;
+  /** Takes it from the limits as one call, and meters it, at no credits. @param entered - as of `put`. */
+  countNonCall: (nonCall: NonCall, entered?: Entered | null) => NonCallOutcome;
 }>;

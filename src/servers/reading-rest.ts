@@ -33,7 +33,8 @@ export class ReadingRest {
   }
 
   #wait(): void {
-    const leftMs = this.#untilMs - performance.now();
+    // Its time may be over already; Node would warn of a timer that is set below 0.
+    const leftMs = Math.max(0, this.#untilMs - performance.now());
     this.#timer = setTimeout(() => (performance.now() < this.#untilMs ? this.#wait() : this.end()), leftMs);
   }
 }

@@ -44,8 +44,21 @@ export interface Backlog {
 /** One authenticated connection of a customer. Its methods never reject. */
 export interface Session {
   readonly limits: SessionLimits;
-  /** An ordinary JSON-RPC call over the connection. */
-  call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome>;
+  /** An ordinary JSON-RPC call over the connection. @param idBytes - of the id that its answer will carry, for metering. */
+  call(
+    method: string,
+    params: Buffer | null,
+    bytesIn: number,
+    idBytes: number,
+    signal: AbortSignal,
+  ): Promise<Outcome>;
+  /**
+   * Takes what is no call that could be made from the limits as one, and meters it, at no credits.
+   * @param fault - why it is none; null where nothing is wrong with it.
+   * @param idBytes - of the id under which it is told what is wrong; null: it is told nothing.
+   * @returns what is to be said to it: its fault, or why it was not let in; null: nothing.
+   */
+  countNonCall(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /**
    * @param method - a `…Subscribe` of protocol/subscriptions.ts.
    * @param params - raw JSON, null when absent.

@@ -49,6 +49,13 @@ describe('solway keys', () => {
     }
   });
 
+  it('says of a customer that nobody is where the ids of those there are stand', async () => {
+    await solway('keys', 'create', '--name', 'x');
+    const { code, err } = await solway('keys', 'list', '--customer', 'acme');
+    const place = 'in the dashboard under Settings, for an operator under "Customers" there';
+    expect([code, err]).toEqual([1, `solway: there is no such customer: ids stand ${place}\n`]);
+  });
+
   it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
     const made = JSON.parse(
       (await solway('keys', 'create', '--product', 'grpc', '--name', 'x', '--json')).out,
@@ -210,7 +217,7 @@ describe('solway keys', () => {
       const { secret, key } = JSON.parse((await spawned('keys', 'create', '--name', 'x', '--json')).out);
       const endedAt = performance.now();
       expect((await seen.promise) - endedAt).toBeLessThan(1_000);
-      expect(directory.authenticate(secret, 'rpc', Date.now()).id).toBe(key.id);
+      expect(directory.identify(secret, Date.now()).id).toBe(key.id);
     } finally {
       await feed.stop();
       await store.close();

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import type { Terminal } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../service/program.ts';
 
@@ -11,7 +12,12 @@ const where = ['--data-dir', join(folder, 'data'), '--config', config];
 const environment = { NODE_URL: `http://127.0.0.1:1/${SECRET}`, NODE_TOKEN: SECRET };
 
 /** Runs the program in this process. */
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+const run = (...args: string[]) => runIn(environment, ...args);
+
+async function runIn(
+  environment: Terminal['environment'],
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> {
   const written = { out: '', err: '' };
   const code = await runProgram(args, {
     out: (text) => {
@@ -38,6 +44,7 @@ beforeAll(async () => {
 it('adds a node once it is forced, lists and removes it, and shows nothing of where it is', async () => {
   const refused = await upstream('add', 'second', ...node);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('No connection can be made.') });
+  expect(refused.err).toMatch(/To take it all the same, add --force\.\n$/);
   expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
     code: 0,
     out: 'second of devnet is added; every gateway takes it up within two seconds.\nIt was not asked.\n',
@@ -87,10 +94,24 @@ it.each([
   ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header is NAME=VALUE'],
   [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
-  [['reload'], 'SOLWAY_TOKEN'],
+  [['reload'], 'into SOLWAY_TOKEN'],
+  [['reload'], `under Settings, "Operator's tokens"`],
 ])('says what to write in place of %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
     code: 2,
     err: expect.stringContaining(words),
   });
 });
+
+it.each(['svc_admin_live_…', 'svc_admin_live_a\nb', 'svc_admin_live_ü', 'svc_admin live'])(
+  'says of the token %j that it is written as none is, before anybody is asked',
+  async (token) => {
+    for (const command of [['reload'], ['upstream', 'list'], ['keys', 'list']]) {
+      const told = await runIn({ SOLWAY_TOKEN: token }, ...command, '--server', 'http://127.0.0.1:1');
+      expect(told).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('SOLWAY_TOKEN holds characters that no token has'),
+      });
+    }
+  },
+);

@@ -22,7 +22,7 @@ afterEach(async () => {
 /** Keeps the messages of a stream of entries of a hub. */
 function listen(hub: DeshredHub): Uint8Array[] {
   const told: Uint8Array[] = [];
-  const sink: GeyserSink = { push: (_, tail) => void told.push(tail), end: () => {} };
+  const sink: GeyserSink = { push: (_, tail) => void told.push(tail), end: () => {}, lag: () => {} };
   hub.open('SubscribeEntries', sink);
   return told;
 }

@@ -48,7 +48,8 @@ function gatewayOn(
     notesOf: () => [],
     takeUp: () => feed.refresh(),
   };
-  const services = { store, now: () => NOW, nodes: facts } as unknown as ApiServices;
+  const service = { network: 'devnet' };
+  const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
   const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
   const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };
   return { feed, told, handlers, asked, names: () => told.at(-1)?.nodes.map(({ name }) => name) };
@@ -254,5 +255,38 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     ]);
     const audit = await store.db.selectFrom('audit').select('action').execute();
     expect(audit).toEqual([{ action: 'node.drain' }]);
+  });
+
+  it('and those of the file are drained, changed and removed on purpose only where the last Geyser goes', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    await gateway.feed.start();
+    await add(gateway, { grpc: 'http://127.0.0.1:10000' });
+    const node = (name: string, hasGrpc: boolean, network = 'devnet') => ({
+      ...{ name, network, state: 'healthy', reason: null, cordoned: false, drained: false },
+      ...{ source: 'added', hasWs: true, hasGrpc, slot: '1', lagSlots: '0', latencyMs: 1 },
+      ...{ inFlight: 0, failuresInRow: 0, silentMs: 0 },
+    });
+    const gatewayWith = async (host: string, ...nodes: readonly ReturnType<typeof node>[]) => {
+      const works = {
+        nodes: () => nodes,
+        connections: () => [],
+        laggedMinutes: () => [],
+        setCordons: () => {},
+        closeConnection: () => {},
+      };
+      const presence = new GatewayPresence(store, works, { host, version: '1' });
+      await presence.start();
+      stores.defer(() => presence.stop());
+    };
+    await gatewayWith('a', node('of-the-file', false), node('second', true), node('third', true, 'testnet'));
+    const refusal = { status: 409, code: 'LAST_GEYSER_NODE' };
+    await expect(drain(gateway, 'second')).rejects.toMatchObject(refusal);
+    await expect(change(gateway, 'second', { grpc: null })).rejects.toMatchObject(refusal);
+    await expect(remove(gateway, 'second')).rejects.toMatchObject(refusal);
+    await drain(gateway, 'of-the-file');
+    await gatewayWith('b', node('fourth', true));
+    await change(gateway, 'second', { grpc: null });
+    await drain(gateway, 'second');
   });
 });

@@ -53,7 +53,7 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
     for (let count = 0; count < 2; count++) {
       const store: Store = await open(place);
       const gateway = new Gateway({ peppers: testPeppers.secrets });
-      const feed = new KeyFeed({ store: cutsListen ? { ...store, listener: null } : store, sink: gateway });
+      const feed = new KeyFeed({ store: cutsListen ? { ...store, watch: null } : store, sink: gateway });
       await feed.start();
       defer(() => feed.stop());
       gateways.push(gateway);
@@ -109,7 +109,7 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
       const doneAt = performance.now();
       for (const time of await Promise.all(seen)) expect(time - doneAt).toBeLessThan(BOUND_MS);
       for (const gateway of gateways) {
-        const use = () => gateway.authenticate(secret, 'rpc', Date.now()).id;
+        const use = () => gateway.identify(secret, Date.now()).id;
         if (state === 'active') expect(use()).toBe(key.id);
         else expect(use).toThrow('key');
       }

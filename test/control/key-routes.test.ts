@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { generateApiKey } from '../../src/access/api-key.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import type { Asked, ContractName } from '../../src/control/api/contract/contract.ts';
@@ -28,7 +29,10 @@ const member = (role: 'viewer' | 'developer'): ApiCaller => ({
 });
 const operator: ApiCaller = { kind: 'local', name: 'test' };
 
-async function startApi(store: Store, { revokeLeaked = false } = {}) {
+type Given = Readonly<{ revokeLeaked?: boolean; customerKeysMax?: number; takeUpKeys?: () => Promise<void> }>;
+
+async function startApi(store: Store, given: Given = {}) {
+  const { revokeLeaked = false, customerKeysMax = 50, takeUpKeys } = given;
   await registerOn(store);
   await store.db
     .insertInto('customer')
@@ -53,12 +57,13 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
     peppers: testPeppers,
     keys: {
       keysMax: 100,
-      customerKeysMax: 50,
+      customerKeysMax,
       overlapHours: 2,
       revokeLeaked,
       scannerKeys: [{ id: 'scanner-1', pem }],
     },
     now: () => NOW,
+    takeUpKeys,
   } as unknown as ApiServices;
   const handlers = keyHandlers(services) as Handlers;
   const api = new ControlApi({ services, handlers, log: silent, checksAnswers: true });
@@ -99,6 +104,12 @@ const refusal = async (work: Promise<unknown>) => {
 };
 
 describeOnBothStores('the routes of keys', ({ open }) => {
+  it('tell a secret though this gateway does not get to act on it', async () => {
+    const { ask } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
+    const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+    expect(made.secret).toMatch(/^svc_rpc_live_/);
+  }, 10_000);
+
   it('make, show, change, rotate, cut, stop and end keys, and say from where in the log', async () => {
     const store = await open();
     const { ask } = await startApi(store);
@@ -127,6 +138,43 @@ describeOnBothStores('the routes of keys', ({ open }) => {
         request_id: 'request-1',
       });
     expect(JSON.stringify(lines)).not.toContain(made.secret.slice(21, -6));
+  });
+
+  it('take an origin in any of its forms and answer with its one form', async () => {
+    const { ask } = await startApi(await open());
+    const origins = ['HTTPS://Bücher.example:443', 'http://*.Bücher.example:8080/', 'http://[::1]:3000'];
+    const normal = [
+      'https://xn--bcher-kva.example',
+      'http://*.xn--bcher-kva.example:8080',
+      'http://[::1]:3000',
+    ];
+    const body = { product: 'rpc', name: 'x', origins } as const;
+    const { key } = await ask('POST /customers/{customer}/keys', { path, body });
+    expect(key.origins).toEqual(normal);
+    for (const origin of [
+      'https://a.example/path',
+      'https://a.example\\path',
+      'https://u@a.example',
+      'ftp://a',
+    ])
+      expect(
+        await refusal(
+          ask('PATCH /customers/{customer}/keys/{key}', {
+            path: { ...path, key: key.id },
+            body: { origins: [origin] },
+          }),
+        ),
+      ).toMatchObject({
+        status: 422,
+        fields: { 'origins.0': expect.stringContaining('https://app.example.com') },
+      });
+  });
+
+  it('refuse a key more than a customer may have with the code of every limit', async () => {
+    const { ask } = await startApi(await open(), { customerKeysMax: 1 });
+    const make = () => ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+    await make();
+    expect(await refusal(make())).toMatchObject({ status: 409, code: 'LIMIT' });
   });
 
   it('refuse with status, code and field', async () => {
@@ -243,7 +291,14 @@ const addTarget = ({ db }: Store) =>
     .insertInto('notice_target')
     .values({
       ...{ id: 'target', customer_id: 'acme', kind: 'email', shown: 'anna@example.com', sealed: '' },
-      ...{ pepper_version: 1, created_by: 'test', created_at: 0, last_sent_at: null, last_problem: null },
+      ...{
+        pepper_version: 1,
+        created_by: 'test',
+        created_at: 0,
+        last_sent_at: null,
+        last_problem: null,
+        tested_at: 0,
+      },
     })
     .execute();
 
@@ -256,7 +311,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
   ];
 
-  it('is known by its whole text, and by nothing less', async () => {
+  it('is known by its whole text, wherever that stands, and by nothing less', async () => {
     const { ask } = await startApi(await open());
     const { secret, key } = await ask('POST /customers/{customer}/keys', {
       path,
@@ -264,6 +319,11 @@ describeOnBothStores('a leaked key', ({ open }) => {
     });
     const whose = (text: string) => ask('POST /keys/whose', { body: { text } }, operator);
     expect(await whose(` ${secret}\n`)).toEqual({ wellFormed: true, matches: true, key });
+    const other = generateApiKey('rpc').text;
+    expect(await whose(`RPC_KEY="${other}" # once\nurl=https://x.example/?api-key=${secret}&y=1`)).toEqual({
+      ...{ wellFormed: true, matches: true, key },
+    });
+    expect(await whose(`key ${other}.`)).toEqual({ wellFormed: true, matches: false, key: null });
     const mistyped = `${secret.slice(0, -1)}${secret.endsWith('1') ? '2' : '1'}`;
     expect(await whose(mistyped)).toEqual({ wellFormed: false, matches: false, key: null });
     expect(await whose('hello')).toEqual({ wellFormed: false, matches: false, key: null });

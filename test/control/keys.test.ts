@@ -25,7 +25,7 @@ async function judge(store: Store, secret: string, now: number): Promise<string>
   directory.apply(await recordsOf(store));
   directory.setStoreReachable(true);
   try {
-    return directory.authenticate(secret, 'rpc', now).id;
+    return directory.identify(secret, now).id;
   } catch (error) {
     return (error as { code: string }).code;
   }

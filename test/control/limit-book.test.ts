@@ -30,9 +30,10 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
   );
 
 /** Buckets that leak so slowly that the two clocks do not matter. */
-const rates = ofNames('r', fc.tuple(count, count, fc.constant(0.001), fc.constant(100))).map(
-  ([keys, values]) => step('rates', keys, 3, ...values.flat()),
-);
+const telling = fc.integer({ min: 1, max: 3 });
+const rates = fc
+  .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
+  .map(([who, [keys, values]]) => step('rates', keys, who, 3, 0.5, ...values.flat()));
 const windows = fc
   .tuple(
     gateway,
@@ -98,11 +99,20 @@ describe('the book of limits', () => {
 
   it('lets buckets leak', () => {
     const { clock, run } = bookAt();
-    expect(run(step('rates', ['f'], 2, 10, 10, 5, 20))).toEqual(['10.000']);
+    expect(run(step('rates', ['f'], 'a', 2, 0, 1, 10, 10, 5, 20))).toEqual(['10.000']);
     clock.now += 1_000;
-    expect(run(step('rates', ['f'], 2, 1, 1, 5, 20))).toEqual(['6.000']);
+    expect(run(step('rates', ['f'], 'a', 2, 0, 2, 1, 1, 5, 20))).toEqual(['6.000']);
     clock.now += 60_000;
-    expect(run(step('rates', ['f'], 2, 3, 3, 5, 20))).toEqual(['3.000']);
+    expect(run(step('rates', ['f'], 'a', 2, 0, 3, 3, 3, 5, 20))).toEqual(['3.000']);
+  });
+
+  it('counts a telling that comes again once, with what was taken meanwhile', () => {
+    const { run } = bookAt();
+    const told = (who: string, telling: number, taken: number) =>
+      run(step('rates', ['f'], who, 2, 0, telling, taken, taken, 5, 20));
+    told('a', 1, 4);
+    expect([told('a', 1, 4), told('b', 1, 3), told('a', 1, 6)]).toEqual([['4.000'], ['7.000'], ['9.000']]);
+    expect([told('a', 2, 6), told('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
   });
 
   it('frees the places of a gateway that is silent, and of one that leaves', () => {

@@ -4,7 +4,7 @@ import { defaultPlanLimits } from '../../src/access/key-record.ts';
 import { QuotaLedger } from '../../src/access/quota.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { WindowLimit } from '../../src/access/window-limit.ts';
-import type { LimitExchange } from '../../src/control/shared/limit-exchange.ts';
+import type { ExchangeStep, LimitExchange } from '../../src/control/shared/limit-exchange.ts';
 import { SharedLimits, type SharingLimits, sharingLimits } from '../../src/control/shared/shared-limits.ts';
 
 const today = new Date();
@@ -19,6 +19,35 @@ export const quotaKey = {
 /** Tokens come in so slowly that no test waits for one. */
 export const slow = { rpcPerSecond: 0.001, rpcBurst: 100 };
 
+/** Exchanges as another does, unless it is to fail: before what is said is there, or when it is and nothing comes back. */
+class FailingExchange implements LimitExchange {
+  fails: 'before' | 'after' | null = null;
+  readonly #exchange: LimitExchange;
+
+  constructor(exchange: LimitExchange) {
+    this.#exchange = exchange;
+  }
+
+  get problem(): LimitExchange['problem'] {
+    return this.#exchange.problem;
+  }
+
+  start(): Promise<void> {
+    return this.#exchange.start();
+  }
+
+  async run(steps: readonly ExchangeStep[]): Promise<readonly unknown[]> {
+    if (this.fails === 'before') throw new Error('the way there is gone');
+    const answers = await this.#exchange.run(steps);
+    if (this.fails === 'after') throw new Error('the way back is gone');
+    return answers;
+  }
+
+  stop(): Promise<void> {
+    return this.#exchange.stop();
+  }
+}
+
 /** What one gateway decides with. Nothing is exchanged but when a test says so. */
 export class Gateway {
   readonly rates = new RateLimiter({ isShared: true });
@@ -27,6 +56,7 @@ export class Gateway {
   readonly quota = new QuotaLedger();
   readonly states: boolean[] = [];
   readonly shared: SharedLimits;
+  readonly exchange: FailingExchange;
 
   constructor(exchange: LimitExchange, limits: Partial<SharingLimits> = {}) {
     const parts = {
@@ -35,11 +65,12 @@ export class Gateway {
       places: { ws: this.places },
       quota: this.quota,
     };
+    this.exchange = new FailingExchange(exchange);
     this.shared = new SharedLimits({
       ...sharingLimits,
       syncIntervalMs: 60_000,
       ...limits,
-      exchange,
+      exchange: this.exchange,
       prefix: 'test:',
       parts,
       onState: (error) => this.states.push(error === null),

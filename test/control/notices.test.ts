@@ -334,6 +334,20 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     await expect(handlers()[test](about('other'), context)).rejects.toMatchObject({ status: 404 });
   });
 
+  it('are tested no more often where nobody takes them, nor by several at once', async () => {
+    const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
+    const test = (at: number) =>
+      handlers(at)
+        ['POST /customers/{customer}/notices/{notice}/test'](about(target.id), context)
+        .catch((error: ApiError) => error.status);
+    statuses = [500, 500];
+    const answers = await Promise.all([test(NOON), test(NOON), test(NOON)]);
+    expect(answers.filter((answer) => answer === 429)).toHaveLength(2);
+    expect(await test(NOON + noticeLimits.testIntervalMs - 1)).toBe(429);
+    expect(calls).toHaveLength(1);
+    expect(await test(NOON + noticeLimits.testIntervalMs)).toMatchObject({ delivered: false });
+  });
+
   it('end for a target that is taken away', async () => {
     const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
     const { ledger, notifier } = await gateway();

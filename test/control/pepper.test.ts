@@ -78,7 +78,7 @@ async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secre
   for await (const page of keysChangedAfter(store, 0, 100)) directory.apply(page);
   directory.setStoreReachable(true);
   try {
-    return directory.authenticate(secret, 'rpc', 1_700_000_000_000).product === 'rpc';
+    return directory.identify(secret, 1_700_000_000_000).product === 'rpc';
   } catch {
     return false;
   }

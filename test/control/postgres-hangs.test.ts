@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
@@ -9,47 +6,7 @@ import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallet
 import { firstOperator, openHouse } from './accounts/house.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { testPeppers } from './register.ts';
-
-/** Stands before the socket of a server, and can leave everybody waiting who is connected or comes. */
-class Standstill {
-  readonly #sockets = new Set<Socket>();
-  readonly #server;
-  #isFrozen = false;
-
-  constructor(socketPath: string) {
-    this.#server = createServer((near) => {
-      const far = connect(socketPath);
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(from);
-        from.on('data', (bytes) => to.write(bytes));
-        from.on('error', () => undefined);
-        from.on('close', () => {
-          this.#sockets.delete(from);
-          to.destroy();
-        });
-        if (this.#isFrozen) from.pause();
-      }
-    });
-  }
-
-  async listen(): Promise<number> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  set frozen(isFrozen: boolean) {
-    this.#isFrozen = isFrozen;
-    for (const socket of this.#sockets) isFrozen ? socket.pause() : socket.resume();
-  }
-
-  close(): void {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
-}
+import { Standstill } from './standstill.ts';
 
 describe.skipIf(postgresPrograms === null)(
   'a PostgreSQL server that does not answer (skipped where it is not installed)',
@@ -61,9 +18,8 @@ describe.skipIf(postgresPrograms === null)(
 
     beforeAll(async () => {
       server = await startPostgres(postgresPrograms!);
-      const url = new URL(await server.createDatabase());
-      way = new Standstill(join(url.searchParams.get('host')!, '.s.PGSQL.5432'));
-      const place = `postgres://solway@127.0.0.1:${await way.listen()}${url.pathname}`;
+      way = new Standstill(await server.createDatabase());
+      const place = await way.listen();
       // What the other limits would end is not what is looked at here.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
       store = await openDatabase({ url: place, ...never, hangsAfterMs: 150, connectionsMax: 2 });

@@ -37,6 +37,24 @@ function promises(gateways: Gateways): void {
     expect(debt?.retryAfter).toBeGreaterThan((bound - 100 - 1) / slow.rpcPerSecond);
   });
 
+  it.each(['before', 'after'] as const)(
+    'let nobody gain or lose by exchanges that fail %s they tell',
+    async (fails) => {
+      const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+      b.take(20);
+      await gateways.sync();
+      for (let time = 0; time < 4; time++) {
+        a.take(10);
+        a.exchange.fails = fails;
+        await a.shared.sync();
+        await a.shared.sync();
+        a.exchange.fails = null;
+        await gateways.sync();
+      }
+      expect([a.takeAll(), b.shared.isThere]).toEqual([40, true]);
+    },
+  );
+
   it('count REST requests of all, part by part', async () => {
     const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
     a.ask(25);

@@ -25,6 +25,7 @@ export const from = 'nodes';
 export const covers = ['protocol/geyser/unary.ts', 'protocol/grpc/frames.ts'];
 
 const MESSAGE_MAX_BYTES = 4_096;
+const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 2_048 };
 
 /** Each answer's decoder, before its encoder where that writes what was read. */
 const answers: readonly ((bytes: Uint8Array) => unknown)[] = [
@@ -65,11 +66,13 @@ export const generate = (random: Random): Uint8Array =>
 type Cut = { readonly messages: Buffer[]; isRefused: boolean };
 
 function cut(bytes: Uint8Array, encoding: string, length: number): Cut {
-  const frames = new GrpcFrames(MESSAGE_MAX_BYTES);
+  const frames = new GrpcFrames(SIZES);
   frames.encoding = encoding;
   const outcome: Cut = { messages: [], isRefused: false };
-  const push = (at: number) => () =>
-    frames.push(Buffer.from(bytes.subarray(at, at + length)), (message) => outcome.messages.push(message));
+  const push = (at: number) => () => {
+    frames.push(Buffer.from(bytes.subarray(at, at + length)));
+    for (let one = frames.next(); one !== null; one = frames.next()) outcome.messages.push(one);
+  };
   for (let at = 0; at < bytes.length && !outcome.isRefused; at += length)
     outcome.isRefused = !accepted(push(at), InvalidGrpc);
   return outcome;

@@ -32,6 +32,7 @@ const behind: Door = {
     replier.replied(outcomeOf(request));
     return { leave: () => {} };
   },
+  countNonCall: ({ fault }) => ({ failure: fault, rateLimit: null }),
 };
 
 const log = createLogger('silent', () => {});

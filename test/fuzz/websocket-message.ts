@@ -58,6 +58,7 @@ const session: Session = {
     if (params !== null) JSON.parse(params.toString());
     return { answer: { body: Buffer.from('1'), errorCode: 0 }, failure: null, rateLimit: null };
   },
+  countNonCall: (fault) => fault,
   subscribe: async () => ({ opened, refusal: null }),
   received: () => 0,
   sent: () => {},

@@ -23,6 +23,8 @@ export type KillLoopOptions = Readonly<{
   loadMs: number;
   /** With PostgreSQL: every so many kills, the database is away when it comes. */
   awayEvery: number;
+  /** How long it is away before the kill, at least, in milliseconds; absent: three flushes. */
+  awayMs?: number;
   onKill?: (kill: KillReport) => void;
 }>;
 
@@ -99,7 +101,7 @@ type Life = Readonly<{ answeredAt: readonly number[]; unanswered: number; killed
 async function oneLife(
   service: RunningService,
   key: string,
-  { concurrency, loadMs, flushMs }: KillLoopOptions,
+  { concurrency, loadMs, flushMs, awayMs = flushMs * 3 }: KillLoopOptions,
   away: PostgresServer | null,
   seen: () => Promise<void>,
   changes: Changes,
@@ -111,7 +113,7 @@ async function oneLife(
   await delay(Math.random() * loadMs);
   if (away !== null) {
     await away.kill();
-    await delay(flushMs * 3 + Math.random() * loadMs);
+    await delay(awayMs + Math.random() * loadMs);
   }
   const killedAt = performance.now();
   await service.stop('SIGKILL');

@@ -79,6 +79,7 @@ async function start(raw: boolean, next: () => Coming): Promise<string> {
       long?.repliedLong(coming, { rateLimit: null });
       return { leave: () => {} };
     },
+    countNonCall: ({ fault }) => ({ failure: fault, rateLimit: null }),
   };
   const log = createLogger('silent', () => {});
   const calls = new RpcCalls(door);

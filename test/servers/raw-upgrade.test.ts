@@ -21,7 +21,7 @@ const echo: HttpUpgrade = {
 const called = () => {
   throw new Error('nobody calls here');
 };
-const nobody: Door = { admit: called, enter: called, serve: called, put: called };
+const nobody: Door = { admit: called, enter: called, serve: called, put: called, countNonCall: called };
 
 it.each([{ sharesReads: true }, { sharesReads: false }])(
   'a connection that leaves HTTP carries every byte, read in shared memory before: $sharesReads',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateApiKey } from '../../src/access/api-key.ts';
 import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
@@ -157,11 +158,14 @@ describe('with the token of an operator, on another machine', () => {
     expect((await remote(['set', key.id, ...change])).out).toBe(
       `svc_rpc_live_${key.id}… is changed, with the others of its family.\n`,
     );
-    const whose = await remote(['whose', '-', '--json'], `${secret}\n`);
+    const whose = await remote(['whose', '-', '--json'], `RPC_KEY="${secret}" # old\n`);
     expect(JSON.parse(whose.out)).toMatchObject({
       matches: true,
       key: { id: key.id, cidrs: ['192.0.2.0/24', '2001:db8::/32'], networks: null, rate: null },
     });
+    const others = Array.from({ length: 20 }, () => `GET /?api-key=${generateApiKey('rpc').text}\n`).join('');
+    const inLog = await remote(['whose', '-', '--json'], `${others}${others}GET /?api-key=${secret}\n`);
+    expect(JSON.parse(inLog.out)).toMatchObject({ matches: true, key: { id: key.id } });
     const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
     const lines = await store.db.selectFrom('audit').selectAll().where('key_id', '=', key.id).execute();
     await store.close();
@@ -169,6 +173,30 @@ describe('with the token of an operator, on another machine', () => {
       ['key.create', 'token', '127.0.0.1'],
       ['key.change', 'token', '127.0.0.1'],
     ]);
+  });
+
+  it('a change is in force where it was made, once that is said', async () => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-solway-request': '1',
+    };
+    const post = async (path: string, body: object) => {
+      const url = `${service.ready.url}/api/v1/customers/house/keys${path}`;
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as Printed;
+    };
+    const seen: number[] = [];
+    for (let time = 0; time < 5; time++) {
+      const { secret, key } = await post('', { product: 'rpc', name: 'at once' });
+      seen.push(await statusWith(secret));
+      const next = await post(`/${key.id}/rotate`, { overlapMs: 60_000 });
+      seen.push(await statusWith(next.secret));
+      await post(`/${next.key.id}/revoke`, {});
+      seen.push(await statusWith(next.secret));
+    }
+    expect(seen).toEqual(Array(5).fill([200, 200, 403]).flat());
   });
 
   it('the list is the same as on the machine itself', async () => {

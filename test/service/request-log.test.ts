@@ -105,6 +105,15 @@ const found = (query: string): Promise<Entry> =>
 const whole = (id: string): Promise<Entry> => api.ask('GET', `${LOGS}/${id}`);
 
 describe('the log', () => {
+  it('holds what is no call', async () => {
+    await door.post('{bad');
+    expect(await found('method=other')).toMatchObject({
+      status: 'client',
+      failure: 'PARSE_ERROR',
+      http: 200,
+    });
+  });
+
   it('shows the way of a call past a node that died to the one that answered', async () => {
     let calls = 0;
     // Which node is asked first is its own business: that one dies.

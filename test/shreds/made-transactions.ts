@@ -82,6 +82,10 @@ export class MessageSink implements GeyserSink {
     this.#heard?.();
   }
 
+  lag(): void {
+    throw new Error('nothing lags here');
+  }
+
   /** Waits for so many messages. */
   async received(count: number): Promise<void> {
     while (this.messages.length < count) await new Promise<void>((resolve) => (this.#heard = resolve));

@@ -160,6 +160,8 @@ export class KeptStream implements GeyserSink {
 
   end(): void {}
 
+  lag(): void {}
+
   /** Names of all messages since it was last asked. */
   take(): string[][] {
     return this.messages.splice(0).map(({ names }) => namesIn(names));

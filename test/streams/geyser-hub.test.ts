@@ -14,6 +14,7 @@ import {
 } from '../../src/protocol/geyser/unary.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
+import type { Wish } from '../../src/streams/geyser/geyser-source.ts';
 import { account, blockhashAt, entry, HearingSink, meta, processedSlot, status } from './raw-slots.ts';
 
 const all: SubscribeRequest = {
@@ -274,8 +275,10 @@ describe('a stream that begins in the past', () => {
     await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
     for (let at = 14; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
     sink.waitingBytes = 0;
-    await expect.poll(() => sink.ended?.code).toBe('INTERNAL');
-    expect(sink.ended?.message).toMatch(/^lagged to receive geyser messages: .* \d+ slots behind/);
+    await expect.poll(() => sink.behind).not.toBeNull();
+    expect(sink.behind).toMatchObject({ bytes: 0, slots: expect.any(Number) });
+    expect(sink.behind?.slots).toBeGreaterThan(0);
+    expect([sink.ended, hub.size]).toEqual([null, 0]);
   });
 
   it.each([
@@ -314,6 +317,15 @@ describe('a stream that begins in the past', () => {
     await turns();
     expect(sink.take()).toEqual([8, 9, 10, 11, 12, 13].map((at) => `m meta ${at}`));
     expect(other.take()).toEqual([]);
+  });
+
+  it('is refused, and holds up no later request, when its source does not get ready in time', async () => {
+    const { hub, tell } = opened({ replayReadyTimeoutMs: 1 });
+    past(tell);
+    hub.feedFrom({ want: () => ({ ready: new Promise(() => {}), end: () => {} }) });
+    await expect(hearing(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
   });
 });
 
@@ -389,6 +401,25 @@ describe('a hub', () => {
     expect([wanted.size, hub.size]).toEqual([0, 0]);
   });
 
+  it('says to its source which wish one takes the place of', async () => {
+    const { hub } = opened();
+    const wishes: Wish[] = [];
+    const replaced: (Wish | null | undefined)[] = [];
+    hub.feedFrom({
+      want: (_request, _from, before) => {
+        replaced.push(before);
+        const wish = { ready: Promise.resolve(), end: () => {} };
+        wishes.push(wish);
+        return wish;
+      },
+    });
+    const stream = hub.open('Subscribe', new HearingSink());
+    for (const name of ['first', 'second', 'third']) await stream.request({ blocksMeta: [name] });
+    await hearing(hub, { blocksMeta: ['other'] });
+    expect(replaced).toEqual([null, wishes[0], wishes[1], null]);
+    expect(replaced[2]).toBe(wishes[1]);
+  });
+
   it('ends the streams that a loss concerns, and no other', async () => {
     const { hub, tell } = opened();
     const [metas, accounts] = [
@@ -404,6 +435,26 @@ describe('a hub', () => {
     tell(...processedSlot(13));
     expect([metas.take(), accounts.take()]).toEqual([['m meta 13'], []]);
   });
+
+  it.each([
+    ['chain', 'DATA_LOSS'],
+    ['source', 'UNAVAILABLE'],
+  ] as const)(
+    'ends every stream where the %s starts over, and tells slots far behind those before',
+    async (why, code) => {
+      const { hub, tell } = opened();
+      const before = await hearing(hub, all);
+      tell(...processedSlot(5_000), status(5_000, 'finalized'));
+      hub.startOver(why);
+      expect(before.ended?.code).toBe(code);
+      expect(hub.size).toBe(0);
+      const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+      tell(...processedSlot(13), status(13, 'finalized'));
+      expect(sink.take()).toEqual(['m meta 13']);
+      const answer = hub.unary('GetSlot', encodeCommitmentRequest({ commitment: 'finalized' }));
+      expect(decodeGetSlotResponse(answer)).toBe(13n);
+    },
+  );
 
   it('holds no more bytes than it may, and tells those that wait for what it let go', async () => {
     const { hub, tell } = opened({ replayMaxBytes: 4_000 });

@@ -40,6 +40,25 @@ describe('an account', () => {
     for (const sink of sinks) expect(sink.take()).toEqual(['a account 10 v1', 'b block 10 of v1']);
   });
 
+  it('is told as its node wrote it last when it is confirmed, in whatever order the writes come', async () => {
+    const { sinks, tell } = await opened();
+    tell(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
+    tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    const [processed, ...later] = sinks.map((sink) => sink.take());
+    expect(processed).toEqual(['a account 10 v9', 'a account 10 v5', 'b block 10 of v9']);
+    for (const heard of later) expect(heard).toEqual(['a account 10 v9', 'b block 10 of v9']);
+  });
+
+  it('is told as it came last where two nodes told of it, whose versions say nothing', async () => {
+    const { sinks, tell } = await opened();
+    const [one, other] = [{}, {}];
+    const from = (origin: object, version: number) => ({ ...account(10, 50, version), origin }) as RawUpdate;
+    tell(status(10, 'createdBank'), from(one, 9), from(other, 4), from(other, 3), meta(10));
+    tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    const [, confirmed] = sinks.map((sink) => sink.take());
+    expect(confirmed).toEqual(['a account 10 v4', 'b block 10 of v4']);
+  });
+
   it('of a version of the slot that died is told to nobody who waits for a commitment', async () => {
     const { sinks, tell } = await opened();
     tell(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));

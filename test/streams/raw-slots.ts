@@ -11,7 +11,7 @@ import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';
 import type { GrpcStatus } from '../../src/protocol/grpc/status.ts';
-import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
+import type { Behind, GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 
 /** Short ledgers of raw updates, and sinks that say in short what they were told. */
 
@@ -121,6 +121,7 @@ function inShort(message: Buffer): string {
 export class HearingSink implements GeyserSink {
   readonly heard: string[] = [];
   ended: GrpcStatus | null = null;
+  behind: Behind | null = null;
   waitingBytes = 0;
   /** Whether its client takes what comes; it is up to the test to say that it took what waits. */
   takes = true;
@@ -132,6 +133,10 @@ export class HearingSink implements GeyserSink {
 
   end(status: GrpcStatus): void {
     this.ended = status;
+  }
+
+  lag(behind: Behind): void {
+    this.behind = behind;
   }
 
   /** What was heard since it was last asked. */

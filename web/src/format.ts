@@ -14,11 +14,21 @@ export const formatShort = (value: number): string =>
 export const formatRate = (rate: number): string =>
   rate > 0 && rate < 10 ? rate.toFixed(1) : whole.format(rate);
 
-/** 0 to 1 as a percentage; never 100 % of what was not whole. */
+/** Of a half at most; with two digits where one would say next to nothing. */
+function roundedPercent(share: number): readonly [percent: number, digits: 1 | 2] {
+  if (share <= 0) return [0, 1];
+  if (share < 0.001) return [Math.max(1, Math.round(share * 10_000)) / 100, 2];
+  return [Math.round(share * 1000) / 10, 1];
+}
+
+/**
+ * 0 to 1 as a percentage; never 100 % of what was not whole, nor 0 % of what was there. A part and the
+ * rest add up as they are shown.
+ */
 export function formatShare(share: number): string {
   if (share >= 1) return '100 %';
-  const percent = Math.floor(share * 10_000) / 100;
-  return `${percent >= 99.9 ? percent.toFixed(2) : percent.toFixed(1)} %`;
+  const [percent, digits] = roundedPercent(Math.min(share, 1 - share));
+  return `${(share > 0.5 ? 100 - percent : percent).toFixed(digits)} %`;
 }
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
@@ -66,16 +76,22 @@ export function formatAgo(at: number, now: number): string {
   return `${Math.floor(ms / size)} ${name} ago`;
 }
 
+/** LAST_TIME of src/base/last-time.ts: rows of old may have later ones, which are written as this. */
+const TIME_MAX = Date.UTC(10_000, 0) - 1;
+const dateOf = (at: number): Date => new Date(Math.min(at, TIME_MAX));
+
+/** `2026-11-22T06:51:10.123Z`, for what is read by programs and fields. */
+export const isoTime = (at: number): string => dateOf(at).toISOString();
+
 /** `2026-11-22 06:51:10` in UTC; with milliseconds where they matter. */
 export const formatTime = (at: number, withMs = false): string =>
-  new Date(at)
-    .toISOString()
+  isoTime(at)
     .replace('T', ' ')
     .slice(0, withMs ? 23 : 19);
 
 /** `2026-11-22` in UTC. */
-export const formatDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
+export const formatDay = (at: number): string => isoTime(at).slice(0, 10);
 
 /** The same moment on the reader's own clock, for what stands on hover. */
 export const formatLocal = (at: number): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  dateOf(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });

@@ -28,7 +28,8 @@ export const outcomes: Readonly<Record<UsageStatus, Outcome>> = {
   },
   client: {
     label: 'Client error',
-    about: 'Refused as it was sent: not readable, a method that is not there, not allowed for the key.',
+    about:
+      'Refused as it was sent: without a key or with a wrong one, not readable, a method that is not there, not allowed for the key.',
     color: '--status-client',
     tone: 'warn',
   },

@@ -1,9 +1,9 @@
+import type { Answered } from '../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../src/control/api/contract/keys.ts';
-import type { Me } from './shell/session.tsx';
 
 /** Programs that use a key, ready to run. */
 
-type Urls = Me['service']['urls'];
+type Urls = Answered<'GET /me'>['service']['urls'];
 export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
 
 /** The system program's address: it is on every network. */
@@ -58,7 +58,8 @@ fn main() {
   {
     id: 'python',
     label: 'Python',
-    text: `import httpx
+    text: `# pip install httpx
+import httpx
 
 answer = httpx.post(
     "${urls.http}/v1/rpc",
@@ -134,6 +135,56 @@ const streamUrl = ({ grpc }: Urls): URL =>
   new URL(grpc?.includes('://') ? grpc : `http://${grpc ?? NO_DOOR.slice(7)}`);
 const plainFlag = ({ protocol }: URL): string => (protocol === 'http:' ? '-plaintext ' : '');
 
+/** What the published client of Rust is handed, and by which of its calls. */
+const rustStreams = {
+  grpc: {
+    uses: 'SubscribeRequest, SubscribeRequestFilterSlots',
+    request: `SubscribeRequest {
+        slots: HashMap::from([("all".to_string(), SubscribeRequestFilterSlots::default())]),
+        ..Default::default()
+    }`,
+    call: 'subscribe_with_request',
+  },
+  fs: {
+    uses: 'SubscribeDeshredRequest, SubscribeRequestFilterDeshredTransactions',
+    request: `SubscribeDeshredRequest {
+        deshred_transactions: HashMap::from([(
+            "all".to_string(),
+            SubscribeRequestFilterDeshredTransactions { vote: Some(false), ..Default::default() },
+        )]),
+        ..Default::default()
+    }`,
+    call: 'subscribe_deshred_with_request',
+  },
+} as const;
+
+function rustStream(url: URL, secret: string, product: 'grpc' | 'fs'): string {
+  const { uses, request, call } = rustStreams[product];
+  const isPlain = url.protocol === 'http:';
+  const tls = isPlain ? '' : '\n        .tls_config(ClientTlsConfig::new().with_native_roots())?';
+  return `// cargo add yellowstone-grpc-client yellowstone-grpc-proto futures
+// cargo add tokio --features macros,rt-multi-thread
+use futures::StreamExt;
+use std::collections::HashMap;
+use yellowstone_grpc_client::${isPlain ? 'GeyserGrpcClient' : '{ClientTlsConfig, GeyserGrpcClient}'};
+use yellowstone_grpc_proto::prelude::{${uses}};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut client = GeyserGrpcClient::build_from_shared("${url.origin}")?
+        .x_token(Some("${secret}"))?${tls}
+        .connect()
+        .await?;
+    let request = ${request};
+    // Kept by name: requests go through the sink, and "_" would drop it.
+    let (_sink, mut stream) = client.${call}(Some(request)).await?;
+    while let Some(update) = stream.next().await {
+        println!("{:?}", update?);
+    }
+    Ok(())
+}`;
+}
+
 function streamSnippets(urls: Urls, secret: string, product: 'grpc' | 'fs'): readonly CodeSnippet[] {
   const url = streamUrl(urls);
   const { request, method, client } = streams[product];
@@ -147,7 +198,9 @@ function streamSnippets(urls: Urls, secret: string, product: 'grpc' | 'fs'): rea
     {
       id: 'yellowstone',
       label: 'TypeScript (Yellowstone)',
-      text: `import Client from '@triton-one/yellowstone-grpc';
+      text: `// npm i @triton-one/yellowstone-grpc; save it as a module (.mjs).
+// TypeScript takes the package's types with "moduleResolution": "bundler".
+import Client from '@triton-one/yellowstone-grpc';
 
 const client = new Client('${url.origin}', '${secret}', {});
 await client.connect();
@@ -158,17 +211,7 @@ stream.write(${client});`,
     {
       id: 'rust',
       label: 'Rust',
-      text: `use futures::StreamExt;
-use yellowstone_grpc_client::GeyserGrpcClient;
-
-let mut client = GeyserGrpcClient::build_from_shared("${url.origin}")?
-    .x_token(Some("${secret}"))?
-    .connect()
-    .await?;
-let (_, mut stream) = client.subscribe${product === 'fs' ? '_deshred' : ''}().await?;
-while let Some(update) = stream.next().await {
-    println!("{:?}", update?);
-}`,
+      text: rustStream(url, secret, product),
     },
   ];
 }
@@ -186,6 +229,14 @@ export const streamTest = (urls: Urls, secret: string): string => {
   const url = streamUrl(urls);
   return `grpcurl ${plainFlag(url)}-H 'x-token: ${secret}' ${url.host} geyser.Geyser/GetVersion`;
 };
+
+/** The line that has the embedded ledger run a transaction, with a key for JSON-RPC in its place. */
+export const airdropCall = (urls: Urls): string =>
+  curlRpc(
+    urls,
+    '<API_KEY>',
+    body('requestAirdrop', '["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]'),
+  );
 
 /** A key as lines of an environment file. */
 export function envFile(product: KeyJson['product'], urls: Urls, secret: string): string {

@@ -11,6 +11,7 @@ import { type RuleValues, rulesOf } from '../key-arguments.ts';
 import { keyTable, newKeyText, whoseText } from '../key-text.ts';
 import { readSecret } from '../read-secret.ts';
 import { parseExpiry, parseHours } from '../time-arguments.ts';
+import { tokenIn } from '../token-in.ts';
 import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway keys <action> [options]
@@ -45,7 +46,7 @@ Actions:
   revoke KEY          end KEY for ever
   disable KEY         stop KEY until it is enabled again
   enable KEY          let KEY work again
-  whose TEXT|-        say whether TEXT is a key of this service, and whose; - reads it from the input,
+  whose TEXT|-        say whether a key of this service is in TEXT, and whose; - reads it from the input,
                       so that no history keeps it
 
 KEY is the id of 8 characters that the list shows, or the start of the key, or the key.
@@ -237,9 +238,7 @@ async function act(
   const values = parsed.values as Values;
   const { server, customer } = parsed.values as { server?: string; customer?: string };
   if (server !== undefined) {
-    const token = environment.SOLWAY_TOKEN;
-    if (token === undefined || token === '')
-      throw new UsageError('--server needs a token: put one of the control API into SOLWAY_TOKEN');
+    const token = tokenIn(environment, 'anybody');
     const office = await remoteKeyOffice({ url: server, token, customer });
     return action.does({ office, values, key, overlapHours: undefined });
   }

@@ -18,7 +18,7 @@ is told. What cannot change while the service runs is named, and waits for a res
 same, and says in the log what came of it; it also reads certificates again, which happens by itself
 where their files change.
 
-It needs an operator's token in SOLWAY_TOKEN.
+It needs an operator's token in SOLWAY_TOKEN, made in the dashboard under Settings, "Operator's tokens".
 
 Options:
   --server URL                     the service (default: where this machine's configuration says it listens)
@@ -49,7 +49,7 @@ async function run(args: readonly string[], { environment, out }: Terminal): Pro
   const parsed = parseArguments(args, options);
   if (parsed.positionals.length > 0)
     throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway reload --help`);
-  const token = tokenIn(environment);
+  const token = tokenIn(environment, 'operator');
   const reloaded = await reloadService(urlOf(parsed, environment), token);
   out(parsed.values.json === true ? `${JSON.stringify(reloaded)}\n` : textOf(reloaded));
   return exitCodes.ok;

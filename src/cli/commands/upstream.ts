@@ -37,9 +37,9 @@ Actions:
   uncordon NODE       put NODE back into service, after cordon or drain
   drain NODE          let no call go to NODE at all; calls under way finish, subscriptions and streams move
     --reason TEXT     as above
-    --force           even if NODE is the last of its network
+    --force           even if NODE is the last of its network, or the last with Geyser
   remove NODE         remove a node that was added; one of the configuration is removed there
-    --force           even if NODE is the last of its network
+    --force           even if NODE is the last of its network, or the last with Geyser
 
 A URL and a header's value may be written as env:NAME or file:PATH, so that no history keeps a key.
 Running gateways follow every change within two seconds.
@@ -171,7 +171,8 @@ async function act({ does }: Action, parsed: ParsedArguments, { environment }: T
   if (does === add) writtenNode(node, values);
   if (does === change) rewrittenNode(values);
   const work = (office: UpstreamOffice): Promise<Report> => does({ office, node, values });
-  if (server !== undefined) return work(remoteUpstreamOffice(server, tokenIn(environment), environment));
+  if (server !== undefined)
+    return work(remoteUpstreamOffice(server, tokenIn(environment, 'operator'), environment));
   // --ws, --grpc and --network are those of the node here, and none of the configuration's.
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens: [] }), environment);
   return withUpstreamOffice(configuration, environment, whoActs(), work);

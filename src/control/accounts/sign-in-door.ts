@@ -127,9 +127,9 @@ export class SignInDoor {
   ): Promise<SignInAnswer> {
     if (route.own === 'sign-up') {
       const { email, password } = await signUp(this.#parts, this.#library(), body);
-      return this.#answerOf(
-        await this.#forward('/sign-in/email', asked, { email, password }),
-        '/sign-in/email',
+      const path = '/sign-in/email';
+      return withoutOperator(
+        await this.#answerOf(await this.#forward(path, asked, { email, password }), path),
       );
     }
     return this.#answerOf(await this.#forward(route.path ?? path, asked, body), path);
@@ -163,7 +163,15 @@ export class SignInDoor {
     if (response.status >= 300 && response.status < 400 && location !== null)
       return { status: 302, body: null, cookies, location: this.#ownLocation(location) };
     if (response.ok) return { status: 200, body: withoutTokens(path, body), cookies, location: null };
-    return { status: response.status, body, cookies, location: null };
+    return { status: response.status, body: this.#told(body), cookies, location: null };
+  }
+
+  /** The library says of a password that it is too short or too long, and not what it must be. */
+  #told(body: unknown): unknown {
+    if (typeof body !== 'object' || body === null || !PASSWORD_LENGTH.test(String((body as Refusal).code)))
+      return body;
+    const { passwordMin, passwordMax } = this.#parts.options.limits;
+    return { ...body, message: `a password has ${passwordMin} to ${passwordMax} characters` };
   }
 
   /** Of an error page of the library the page of ours; back from a provider only into this service. */
@@ -219,6 +227,8 @@ export class SignInDoor {
 }
 
 const FIELD_MAX = 2_048;
+const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
+type Refusal = Readonly<{ code?: unknown }>;
 /** Characters of an address of mail. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
@@ -240,6 +250,14 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** Whoever signs up by an operator's link is the operator once the invitation is accepted: /api/v1/me says so then. */
+function withoutOperator(answer: SignInAnswer): SignInAnswer {
+  const { user, ...rest } = (answer.body ?? {}) as { user?: Record<string, unknown> };
+  if (user === undefined) return answer;
+  const { isOperator: _, ...shown } = user;
+  return { ...answer, body: { ...rest, user: shown } };
 }
 
 type Session = { token?: string };

@@ -13,6 +13,7 @@ import { mayJoin } from './invitations.ts';
 import { signInSecrets } from './sign-in-secret.ts';
 import { signInStore } from './sign-in-store.ts';
 import { takeCode } from './tried-codes.ts';
+import { endTrust } from './trusted-browsers.ts';
 
 /** What stands before the paths of signing in. */
 export const AUTH_PREFIX = '/api/auth';
@@ -85,16 +86,27 @@ async function userOfCode(ctx: HookContext): Promise<string | null> {
 }
 
 /** A code is taken once, that of the set-up too: whoever saw it over a shoulder comes too late. */
-const checkReplay = (store: Store, now: () => number) =>
+async function checkReplay(ctx: HookContext, store: Store, now: () => number): Promise<void> {
+  const code: unknown = ctx.body?.code;
+  if (typeof code !== 'string') return;
+  const userId = await userOfCode(ctx);
+  if (userId === null) return;
+  const digest = createHash('sha256').update(code).digest('hex');
+  if (await takeCode(store, userId, digest, now())) return;
+  throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
+}
+
+/** Who ends all sessions means browsers that would sign in with the password alone, too. */
+async function endTrustWithSessions(ctx: HookContext, store: Store): Promise<void> {
+  const session = await getAuthoritativeSessionFromCtx(ctx);
+  if (session !== null) await endTrust(store.db, session.user.id);
+}
+
+const beforeAsked = (store: Store, now: () => number) =>
   createAuthMiddleware(async (ctx) => {
-    if (ctx.path !== '/two-factor/verify-totp') return;
-    const code: unknown = ctx.body?.code;
-    if (typeof code !== 'string') return;
-    const userId = await userOfCode(ctx);
-    if (userId === null) return;
-    const digest = createHash('sha256').update(code).digest('hex');
-    if (await takeCode(store, userId, digest, now())) return;
-    throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
+    if (ctx.path === '/two-factor/verify-totp') await checkReplay(ctx, store, now);
+    if (ctx.path === '/revoke-sessions' || ctx.path === '/revoke-other-sessions')
+      await endTrustWithSessions(ctx, store);
   });
 
 /** The library passes on refusals of its own form alone; whoever asks it makes ours of them again. */
@@ -175,7 +187,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       twoFactor({ issuer: 'Solway', schema: { twoFactor: { modelName: tables.twoFactor } } }),
       genericOAuth({ config: providers.map(providerOf) }),
     ],
-    hooks: { before: checkReplay(store, now) },
+    hooks: { before: beforeAsked(store, now) },
     databaseHooks: {
       user: {
         create: {

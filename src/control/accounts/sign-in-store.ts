@@ -6,6 +6,7 @@ import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { currentRequest } from './request-facts.ts';
 import { actionOf, type SignInWrite, signInEntry, userIdOf } from './sign-in-audit.ts';
+import { endTrustAfter } from './trusted-browsers.ts';
 
 type Row = Record<string, unknown>;
 /** The library names tables and columns at run time; they are those of tables/accounts.ts. */
@@ -100,6 +101,7 @@ class SignInStore {
     return inQuietChange(this.#store, async (trx) => {
       const version = await nextVersion(trx);
       const rows = await work(trx as unknown as Db);
+      await endTrustAfter(trx, { ...write, rows });
       await this.#tell(trx, version, { ...write, rows });
       return rows;
     });

@@ -43,6 +43,8 @@ export type ApiServices = Readonly<{
   service: ServiceFacts;
   /** How nodes are read and asked that are added while the service runs. */
   nodes?: NodeFacts;
+  /** Has this gateway act on changes of keys; absent where none runs. Never rejects. */
+  takeUpKeys?: () => Promise<void>;
   /** Reads the configuration again; absent where no gateway runs. @throws ApiError 409 with what is wrong */
   reload?: (by: ReloadedBy) => Promise<Reloaded>;
   /** How the request log is kept, and who follows it; absent where no gateway runs. */

@@ -2,9 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql, type Transaction } from 'kysely';
 import type { Store } from './open.ts';
 import type { Schema } from './schema.ts';
-
-/** PostgreSQL channel on which a committed change is announced. The message carries nothing. */
-export const CHANGE_CHANNEL = 'solway_change';
+import { CHANGE_CHANNEL } from './store-watch.ts';
 
 /** Who did something and what, for the audit log. `detail` never holds a secret. */
 export type AuditEntry = Readonly<{

@@ -264,4 +264,9 @@ export const migrations: readonly Migration[] = [
     name: 'what nodes said to rebroadcasts',
     up: (db) => addText(db, 'submission', 'again', null),
   },
+  {
+    number: 17,
+    name: 'when a notice was tried last',
+    up: (db) => addNumber(db, 'notice_target', 'tested_at', 0),
+  },
 ];

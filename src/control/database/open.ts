@@ -1,12 +1,12 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
-import type { Client } from 'pg';
 import { makeFolder } from '../../base/make-folder.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres, type PostgresOptions, postgresListener } from './postgres.ts';
+import { openPostgres, type PostgresOptions, watchPostgres } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
+import type { StoreWatch } from './store-watch.ts';
 
 /** An open control-plane database. */
 export type Store = Readonly<{
@@ -16,8 +16,8 @@ export type Store = Readonly<{
   place: string;
   /** The number of the schema that was found at opening; 0 for an empty database. */
   schemaFound: number;
-  /** A connection that can LISTEN, not yet connected; null where there is nothing to listen to. */
-  listener: (() => Client) | null;
+  /** Opens a connection of its own that is told of each change; null where there is nothing to listen to. */
+  watch: ((onChange: () => void) => StoreWatch) | null;
   /**
    * Whether what is open is still what stands at its place.
    * @throws StoreReplacedError when the file was deleted or another one put there.
@@ -73,7 +73,7 @@ function openPostgresStore(url: string, options: OpenOptions): Opened {
     dialect: 'postgres',
     db,
     place: describePostgres(url),
-    listener: () => postgresListener(url, limits),
+    watch: (onChange) => watchPostgres(url, limits, onChange),
     checkPlace: () => undefined,
     close: () => db.destroy(),
   };
@@ -89,7 +89,7 @@ function openSqliteStore(file: string, lockWaitMs: number): Opened {
     const now = statSync(file, { throwIfNoEntry: false });
     if (now?.ino !== opened.ino || now.dev !== opened.dev) throw new StoreReplacedError(file);
   };
-  return { dialect: 'sqlite', db, place: file, listener: null, checkPlace, close: () => db.destroy() };
+  return { dialect: 'sqlite', db, place: file, watch: null, checkPlace, close: () => db.destroy() };
 }
 
 /**

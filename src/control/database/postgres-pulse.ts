@@ -1,12 +1,11 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { StoreHangsError } from './store-away.ts';
 
 /** A connection of its own that has so long to be made, and so long to answer. */
 export type Connect = (timeoutMs: number) => pg.Client;
 
-/** What a server says of itself has a code of five characters. Source: PostgreSQL, Appendix A. */
-const isOfServer = (error: unknown): boolean =>
-  /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown } | null)?.code));
+/** Whether an error is an answer of the server's, which then lives, as does the connection that it came over. */
+export const isOfServer = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /**
  * Tells a PostgreSQL server that hangs from one that is busy with what it was asked: work that takes long makes it look

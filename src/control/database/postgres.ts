@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   type Dialect,
   type PostgresCursor,
@@ -7,7 +8,8 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { PostgresPulse } from './postgres-pulse.ts';
+import { isOfServer, PostgresPulse } from './postgres-pulse.ts';
+import { PostgresWatch } from './postgres-watch.ts';
 import { StoreHangsError } from './store-away.ts';
 
 const INT8 = 20;
@@ -70,11 +72,15 @@ export function openPostgres(
   return new PostgresDialect({ pool: watched(pool, new PostgresPulse(look, options.hangsAfterMs)) });
 }
 
-/** A connection of the pool that is given up when the server is found to hang under one of its queries. */
+/**
+ * A connection of the pool that is given up when the server is found to hang under one of its queries, and when one
+ * ends without an answer of the server's: it may have fallen silent while others do well.
+ */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #pulse: PostgresPulse;
-  #isLost = false;
+  /** What was thrown when it was given up: that is told to whoever would undo what they began, too. */
+  #lostBy: unknown = null;
 
   constructor(client: pg.PoolClient, pulse: PostgresPulse) {
     this.#client = client;
@@ -86,15 +92,15 @@ class WatchedClient implements PostgresPoolClient {
   query<Row>(given: string | PostgresCursor<Row>, parameters: readonly unknown[] = []) {
     const client: PostgresPoolClient = this.#client;
     if (typeof given !== 'string') return client.query(given);
-    if (this.#isLost) return Promise.reject(new StoreHangsError());
+    if (this.#lostBy !== null) return Promise.reject(this.#lostBy);
     return this.#pulse.during(client.query<Row>(given, parameters)).catch((error: unknown) => {
-      this.#isLost ||= error instanceof StoreHangsError;
+      if (!isOfServer(error)) this.#lostBy ??= error;
       throw error;
     });
   }
 
   release(isDiscarded = false): void {
-    this.#client.release(isDiscarded || this.#isLost);
+    this.#client.release(isDiscarded || this.#lostBy !== null);
   }
 }
 
@@ -117,7 +123,15 @@ const watched = (pool: pg.Pool, pulse: PostgresPulse): PostgresPool => ({
   end: () => pool.end(),
 });
 
-/** A connection of its own, not yet connected, for LISTEN. */
-export function postgresListener(url: string, options: PostgresOptions): pg.Client {
-  return new pg.Client(clientConfig(url, options));
+/** A connection of its own to look for changes over, and to hear of them. It is late when a query would be looked at. */
+export function watchPostgres(url: string, options: PostgresOptions, onChange: () => void): PostgresWatch {
+  const { connectTimeoutMs, hangsAfterMs, queryTimeoutMs } = options;
+  const open = (socket: Socket): pg.Client =>
+    new pg.Client({
+      ...clientConfig(url, options),
+      statement_timeout: queryTimeoutMs,
+      query_timeout: queryTimeoutMs + 1_000,
+      stream: () => socket,
+    });
+  return new PostgresWatch(open, { connectTimeoutMs, lateMs: hangsAfterMs }, onChange);
 }

@@ -1,6 +1,7 @@
 import type { KeyRecord } from '../../access/key-record.ts';
 import type { Store } from '../database/open.ts';
-import { KeyChangeListener } from './key-change-listener.ts';
+import { StoreHangsError } from '../database/store-away.ts';
+import type { StoreWatch } from '../database/store-watch.ts';
 import { keysChangedAfter, keysOfPlansChangedAfter, newestVersion } from './key-rows.ts';
 
 /** Who is told of the keys: access/key-directory.ts. */
@@ -38,7 +39,7 @@ export class KeyFeed {
   readonly #awayAfterMs: number;
   readonly #pageRows: number;
   readonly #onStore: NonNullable<KeyFeedOptions['onStore']>;
-  readonly #listener: KeyChangeListener | null;
+  readonly #watch: StoreWatch | null;
   #version = 0;
   /** Whether keys were handed on: the end of one of those must not be passed over. */
   #begun = false;
@@ -56,8 +57,7 @@ export class KeyFeed {
     this.#awayAfterMs = options.awayAfterMs ?? keyFeedOptions.awayAfterMs;
     this.#pageRows = options.pageRows ?? keyFeedOptions.pageRows;
     this.#onStore = options.onStore ?? (() => undefined);
-    const open = this.#store.listener;
-    this.#listener = open === null ? null : new KeyChangeListener(open, () => this.wake());
+    this.#watch = this.#store.watch?.(() => this.wake()) ?? null;
   }
 
   /** Loads all keys, then watches. Resolves after the first attempt, whether the store answered or not. */
@@ -70,7 +70,7 @@ export class KeyFeed {
   /** Looks for changes; resolves when what was in the store at the call has been handed on, or could not be. */
   async refresh(): Promise<void> {
     await this.#polling;
-    await this.#look();
+    await (this.#polling ?? this.#look());
   }
 
   /** Looks for changes now, or once more as soon as the look under way is over. */
@@ -83,13 +83,17 @@ export class KeyFeed {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#listener?.stop();
+    await this.#watch?.close();
     await this.#polling;
   }
 
   #tick(): void {
     if (this.#polling === null) void this.#look();
-    else if (performance.now() - this.#pollStartedAt > this.#awayAfterMs) this.#report('away');
+    else if (this.#msLooked() > this.#awayAfterMs) this.#report('away');
+  }
+
+  #msLooked(): number {
+    return performance.now() - this.#pollStartedAt;
   }
 
   #look(): Promise<void> {
@@ -107,25 +111,30 @@ export class KeyFeed {
         await this.#readChanges();
         this.#report('back');
       } catch (error) {
+        // A connection that fell silent is given up by now, and the server may well answer over another.
+        this.#again = error instanceof StoreHangsError && this.#msLooked() < this.#awayAfterMs;
+        if (this.#again) continue;
         this.#report('away', error);
         return;
       }
-      void this.#listener?.ensure();
     } while (this.#again && !this.#stopped);
   }
 
   async #readChanges(): Promise<void> {
     this.#store.checkPlace();
-    const newest = await newestVersion(this.#store);
+    // What others wait for in the pool, and connections of it that fell silent, must not hold up a revocation.
+    const source = this.#watch ?? this.#store;
+    const ask = (): Promise<number> => newestVersion(source);
+    const newest = await (this.#watch?.soon(ask) ?? ask());
     if (newest === this.#version) return;
     const since = this.#version;
     const unspentAt = this.#begun ? null : Date.now();
-    for await (const page of keysChangedAfter(this.#store, since, this.#pageRows, unspentAt)) {
+    for await (const page of keysChangedAfter(source, since, this.#pageRows, unspentAt)) {
       this.#begun = true;
       this.#sink.apply(page);
     }
     if (since > 0) {
-      const pages = keysOfPlansChangedAfter(this.#store, since, this.#pageRows);
+      const pages = keysOfPlansChangedAfter(source, since, this.#pageRows);
       for await (const page of pages) this.#sink.apply(page);
     }
     this.#version = newest;

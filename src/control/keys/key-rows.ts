@@ -79,7 +79,10 @@ function recordOf(row: Row): KeyRecord {
   };
 }
 
-function selectRecords(store: Store) {
+/** Where is read: the store, or a connection of one's own. */
+type Source = Pick<Store, 'db'>;
+
+function selectRecords(store: Source) {
   return store.db
     .selectFrom('api_key')
     .innerJoin('plan', 'plan.id', 'api_key.plan_id')
@@ -94,7 +97,7 @@ function selectRecords(store: Store) {
 }
 
 /** The number of the newest change of any key or plan. */
-export async function newestVersion(store: Store): Promise<number> {
+export async function newestVersion(store: Source): Promise<number> {
   const row = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
   return row.version;
 }
@@ -104,7 +107,7 @@ export async function newestVersion(store: Store): Promise<number> {
  * @param unspentAt - leaves out keys that are spent at this time (spent-keys.ts): for who holds none of them yet.
  */
 export async function* keysChangedAfter(
-  store: Store,
+  store: Source,
   version: number,
   pageRows: number,
   unspentAt: number | null = null,
@@ -128,7 +131,7 @@ export async function* keysChangedAfter(
  * them.
  */
 export async function* keysOfPlansChangedAfter(
-  store: Store,
+  store: Source,
   version: number,
   pageRows: number,
 ): AsyncGenerator<KeyRecord[]> {

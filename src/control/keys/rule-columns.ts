@@ -124,7 +124,7 @@ function readRange(text: string): string {
 
 /** The origin as browsers write it: small letters, punycode, no port where it is the usual one. */
 function readOrigin(text: string): string {
-  const match = /^(https?):\/\/(\*\.)?([^*/?#@\s]{1,260})\/?$/i.exec(text.trim());
+  const match = /^(https?):\/\/(\*\.)?([^*/?#@\\\s]{1,260})\/?$/i.exec(text.trim());
   const url = match === null ? null : URL.parse(`${match[1]}://${match[3]}`);
   const isWild = match?.[2] !== undefined;
   const isTooWide = isWild && (isIP(url?.hostname ?? '') !== 0 || !url?.hostname.includes('.'));

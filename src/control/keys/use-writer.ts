@@ -5,7 +5,7 @@ import type { Store } from '../database/open.ts';
 
 /** Where uses come from: access/key-uses.ts. */
 export interface KeyUseSource {
-  untold(): LastUse[];
+  untold(nowMs: number): LastUse[];
   told(uses: readonly LastUse[]): void;
   forgetIdle(nowMs: number): void;
 }
@@ -59,7 +59,7 @@ export class KeyUseWriter {
   async #write(): Promise<void> {
     const { store, source, batchKeys } = this.#options;
     // In one order on all gateways, so that none holds a row that another waits for while it waits itself.
-    const uses = source.untold().toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
+    const uses = source.untold(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     for (let from = 0; from < uses.length; from += batchKeys) {
       const batch = uses.slice(from, from + batchKeys);
       await writeUses(store, batch);

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
-import { digestApiKey, parseApiKey } from '../../access/api-key.ts';
+import { apiKeysWithin, digestApiKey, parseApiKey } from '../../access/api-key.ts';
 import type { KeyTable } from '../database/schema.ts';
 import type { KeyRegister } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 
-/** What a text turned out to be. */
+/** What a text turned out to hold. */
 export type Whose = Readonly<{
-  /** Whether it has the form of a key: pattern and checksum. */
+  /** Whether something of the form of a key stands in it: pattern and checksum. */
   wellFormed: boolean;
-  /** Whether the whole text is a key here, its secret included. */
+  /** Whether that is a key here, its secret included. */
   matches: boolean;
   /** Which, and whose; null where it does not match. */
   key: KeyView | null;
@@ -27,10 +27,12 @@ export async function findByText(
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;
 }
 
-/** Whether a text is a key of this service, and whose: of all customers. */
+/** Whether a key of this service stands in a text, and whose: of all customers; the first of several. */
 export async function whoseKey(register: KeyRegister, text: string): Promise<Whose> {
-  const trimmed = text.trim();
-  const wellFormed = typeof parseApiKey(trimmed) !== 'string';
-  const row = await findByText(register, trimmed);
-  return { wellFormed, matches: row !== null, key: row === null ? null : viewKey(row, register.now()) };
+  const found = apiKeysWithin(text);
+  for (const key of found) {
+    const row = await findByText(register, key);
+    if (row !== null) return { wellFormed: true, matches: true, key: viewKey(row, register.now()) };
+  }
+  return { wellFormed: found.length > 0, matches: false, key: null };
 }

@@ -86,6 +86,22 @@ export async function noteEnd(
   });
 }
 
+/** Takes the right to try a target out, of which there is one in a while, whether it is reached or not. */
+export async function takeTest(
+  { db }: Store,
+  targetId: string,
+  intervalMs: number,
+  nowMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('notice_target')
+    .set({ tested_at: nowMs })
+    .where('id', '=', targetId)
+    .where('tested_at', '<=', nowMs - intervalMs)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
 /** Notes of a target what came of the last thing that was to be handed over. */
 export async function noteOutcome(
   db: Kysely<Schema>,

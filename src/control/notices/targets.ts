@@ -61,6 +61,7 @@ export async function addTarget(
     created_by: createdBy,
     created_at: createdAt,
     last_sent_at: null,
+    tested_at: 0,
     last_problem: null,
   };
   await trx.insertInto('notice_target').values(row).execute();

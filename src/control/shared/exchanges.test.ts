@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultPlanLimits } from '../../access/key-record.ts';
 import { QuotaLedger } from '../../access/quota.ts';
-import { type Exchange, quotaExchange } from './exchanges.ts';
+import { RateLimiter } from '../../access/rate-limit.ts';
+import { type Exchange, quotaExchange, ratesExchange } from './exchanges.ts';
+import { LimitBook } from './limit-book.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const ROUND = 33;
@@ -72,4 +74,68 @@ describe('credits of many accounts', () => {
     }
     expect(last).toBe(61);
   });
+});
+
+it('a rate lets nobody take more than it grants while what was told of it is not heard', () => {
+  const clock = { now: 0 };
+  const [rates, book] = [new RateLimiter({ isShared: true }), new LimitBook({ now: () => clock.now })];
+  const exchange = ratesExchange(rates, 'r:', {
+    gateway: 'g',
+    namesMax: 9,
+    intervalMs: 100,
+    gateways: () => 1,
+  });
+  const plan = { rpcPerSecond: 100, rpcBurst: 100 };
+  const take = (most: number): number => {
+    let taken = 0;
+    while (taken < most && rates.take('f', plan, clock.now)?.allowed) taken++;
+    return taken;
+  };
+  const tell = (isHeard: boolean): void => {
+    const said = exchange.say({ nowMs: clock.now, isRound: false, isAnew: false });
+    const [answer] = book.run(said === null ? [] : [said]);
+    if (isHeard) said?.hear(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
+  };
+  let taken = take(100);
+  tell(false);
+  for (let step = 0; step < 10; step++) {
+    clock.now += 100;
+    taken += take(5);
+  }
+  tell(true);
+  taken += take(1_000);
+  expect(taken).toBe(200);
+});
+
+it.each([
+  [4, 90, 100],
+  [3, 50, 100],
+  [2, 60, 100],
+  [2, 90, 3_000],
+  [2, 60, 2_500],
+])('100 a second hold for %i gateways, each asked %i times and telling every %i ms', (...given) => {
+  const [count, perSecond, intervalMs] = given;
+  const clock = { now: 0 };
+  const book = new LimitBook({ now: () => clock.now });
+  const plan = { rpcPerSecond: 100, rpcBurst: 200 };
+  const gateways = Array.from({ length: count }, (_, index) => {
+    const rates = new RateLimiter({ isShared: true });
+    const parts = { gateway: `g${index}`, namesMax: 9, intervalMs, gateways: () => count };
+    return { rates, exchange: ratesExchange(rates, 'r:', parts), tellsAt: (index * intervalMs) / count };
+  });
+  const asked = (ms: number): number => Math.floor((ms * perSecond) / 1_000);
+  let taken = 0;
+  for (clock.now = 1; clock.now <= 60_000; clock.now++) {
+    for (const { rates, exchange, tellsAt } of gateways) {
+      for (let i = asked(clock.now - 1); i < asked(clock.now); i++)
+        if (rates.take('f', plan, clock.now)?.allowed) taken++;
+      if (clock.now % intervalMs !== Math.floor(tellsAt)) continue;
+      const said = exchange.say({ nowMs: clock.now, isRound: false, isAnew: false });
+      const [answer] = book.run(said === null ? [] : [said]);
+      said?.hear(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
+    }
+  }
+  expect(taken / 60).toBeGreaterThan(95);
+  // The burst, and what each lets in before it hears of the others, once in the minute.
+  expect(taken / 60).toBeLessThan(100 + ((200 + intervalMs / 10) * (count + 1)) / 60);
 });

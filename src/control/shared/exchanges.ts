@@ -29,22 +29,32 @@ export interface Exchange {
 /** What all kinds have in common. */
 type Common = Readonly<{ gateway: string; namesMax: number }>;
 
+/** So many intervals may lie between two tellings of a name, where there are many. */
+const INTERVALS = 5;
+
 /** Tokens taken, there; tokens missing, back. */
 export function ratesExchange(
   rates: RateLimiter,
   prefix: string,
-  { namesMax, gateways }: Common & Readonly<{ gateways: () => number }>,
+  {
+    gateway,
+    namesMax,
+    gateways,
+    intervalMs,
+  }: Common & Readonly<{ gateways: () => number; intervalMs: number }>,
 ): Exchange {
   return {
     say({ nowMs }) {
       const taken = rates.taken(namesMax, nowMs);
       if (taken.length === 0) return null;
-      const values = taken.flatMap((one) => [one.taken, one.missing.toFixed(3), one.perSecond, one.capacity]);
+      const values = taken.flatMap((one) => [
+        ...[one.telling, one.taken, one.missing.toFixed(3), one.perSecond, one.capacity],
+      ]);
       return {
         name: 'rates',
         keys: taken.map(({ familyId }) => prefix + familyId),
         // More cannot be missing than each gateway has taken of a full bucket, and of what came in meanwhile.
-        values: [gateways() + 1, ...values],
+        values: [gateway, gateways() + 1, (INTERVALS * intervalMs) / 1_000, ...values],
         hear(answer, { nowMs: heardMs }) {
           taken.forEach(({ familyId }, index) => {
             rates.learn(familyId, Number(answer[index]), heardMs);
@@ -106,11 +116,11 @@ const pairsOf = (flat: readonly number[], by: number): [number, number][] =>
 export function placesExchange(
   places: ConnectionLimit,
   prefix: string,
-  { gateway, presenceMs }: Common & Readonly<{ presenceMs: number }>,
+  { gateway, namesMax, presenceMs }: Common & Readonly<{ presenceMs: number }>,
 ): Exchange {
   return {
     say({ isRound, isAnew }) {
-      const held = places.held(isRound || isAnew);
+      const held = places.held(namesMax, isAnew ? 'anew' : isRound ? 'next' : null);
       if (held.length === 0) return null;
       return {
         name: 'places',

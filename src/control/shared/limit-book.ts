@@ -11,8 +11,9 @@ export type LimitBookOptions = Readonly<{
 /** What holds when nothing else is said. */
 export const limitBookOptions: LimitBookOptions = { namesMax: 1_000_000, now: Date.now };
 
-/** A leaky bucket: what was missing of it then. */
-type Bucket = Readonly<{ missing: number; atMs: number; endsAt: number }>;
+/** A leaky bucket: what was missing of it then, and what each gateway had told by then in its last telling. */
+type Bucket = Readonly<{ missing: number; atMs: number; endsAt: number; told: Map<string, Told> }>;
+type Told = Readonly<{ telling: number; taken: number }>;
 
 /** Requests of each gateway by part of a window. */
 type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { endsAt: number };
@@ -80,17 +81,22 @@ export class LimitBook {
     return [now, this.#gateways.size];
   }
 
-  #rates({ keys, values: [buckets, ...values] }: ExchangeStep): string[] {
+  #rates({ keys, values: [name, buckets, between, ...values] }: ExchangeStep): string[] {
     const now = this.#now();
     return keys.map((key, index) => {
-      const [taken, mine, rate, size] = values.slice(index * 4, index * 4 + 4).map(Number) as Four;
+      const [telling, taken, mine, rate, size] = values.slice(index * 5, index * 5 + 5).map(Number) as Five;
       const known = alive(this.#buckets.get(key), now);
-      const level = known === undefined ? mine : leaked(known, rate, now) + taken;
+      const last = known?.told.get(String(name));
+      const counted = last?.telling === telling ? last.taken : 0;
+      const added = Math.min(mine + Number(between) * rate, Math.max(0, taken - counted));
+      const level = known === undefined ? mine : leaked(known, rate, now) + added;
       const missing = Math.min(level, size * Number(buckets));
+      const told = known === undefined || known.told.size > 4 * Number(buckets) ? new Map() : known.told;
       this.#buckets.set(key, {
         missing,
         atMs: now,
-        endsAt: now + Math.ceil((missing / rate) * 1_000) + 1_000,
+        told: told.set(String(name), { telling, taken }),
+        endsAt: now + Math.ceil((missing / rate + Number(between)) * 1_000) + 1_000,
       });
       return missing.toFixed(3);
     });
@@ -163,7 +169,7 @@ function highest(known: readonly bigint[], told: readonly bigint[]): bigint[] {
   return told.map((mark, at) => (mark > (known[at] ?? 0n) ? mark : (known[at] ?? 0n)));
 }
 
-type Four = [number, number, number, number];
+type Five = [number, number, number, number, number];
 
 /** What does not hold any more is as if it were not there. */
 const alive = <Kept extends { readonly endsAt: number }>(

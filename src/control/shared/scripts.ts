@@ -29,27 +29,35 @@ return {}
 `;
 
 /**
- * Leaky buckets. KEYS: one for each family. ARGV: how many buckets may be missing at most, then for each family tokens
- * taken, tokens missing at this gateway, tokens a second, and size of the bucket. What was lost is begun anew with
- * what this gateway knows. Gives the tokens that are missing, as text.
+ * Leaky buckets. KEYS: one for each family. ARGV: this gateway, how many buckets may be missing at most, how many seconds
+ * of tokens may come in between two tellings, then for each family the number of the telling, tokens taken, tokens
+ * missing at this gateway, tokens a second, and size of the bucket. A telling whose answer was not heard comes again under
+ * its number: what it said before is not counted again, nor more than is missing there, with what came in since the last
+ * one: what was taken long ago, while nobody listened, has come back since. What was lost is begun anew with what this
+ * gateway knows. Gives the tokens that are missing, as text.
  */
 const RATES = `${NOW}
-local buckets = tonumber(ARGV[1])
+local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local missing = {}
 for i, key in ipairs(KEYS) do
-  local at = i * 4 - 2
-  local taken, mine = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
-  local rate, size = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-  local known = redis.call('HMGET', key, 'm', 't')
+  local at = i * 5 - 1
+  local telling, taken, mine = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local rate, size = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  local known = redis.call('HMGET', key, 'm', 't', gateway)
   local level = mine
   if known[1] and known[2] then
     local elapsed = math.max(0, now - tonumber(known[2]))
-    level = math.max(0, tonumber(known[1]) - elapsed * rate / 1000) + taken
+    local last, counted = string.match(known[3] or '', '^(%d+):(.*)$')
+    if last ~= telling then counted = 0 end
+    level = math.max(0, tonumber(known[1]) - elapsed * rate / 1000) +
+      math.min(mine + between * rate, math.max(0, taken - tonumber(counted)))
   end
   level = math.min(level, size * buckets)
   missing[i] = string.format('%.3f', level)
-  redis.call('HSET', key, 'm', missing[i], 't', string.format('%.0f', now))
-  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(level / rate * 1000) + 1000))
+  -- Of gateways that are gone, too.
+  if redis.call('HLEN', key) > 2 + 4 * buckets then redis.call('DEL', key) end
+  redis.call('HSET', key, 'm', missing[i], 't', string.format('%.0f', now), gateway, telling .. ':' .. taken)
+  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil((level / rate + between) * 1000) + 1000))
 end
 return missing
 `;

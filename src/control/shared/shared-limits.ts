@@ -77,10 +77,10 @@ export class SharedLimits {
   constructor(options: SharedLimitsOptions) {
     this.#options = options;
     this.#gateways = options.gatewaysLeast;
-    const { parts, prefix, namesMax, presenceMs } = options;
+    const { parts, prefix, namesMax, presenceMs, syncIntervalMs: intervalMs } = options;
     const common = { gateway: this.gateway, namesMax };
     this.#exchanges = [
-      ratesExchange(parts.rates, `${prefix}rate:`, { ...common, gateways: () => this.#gateways }),
+      ratesExchange(parts.rates, `${prefix}rate:`, { ...common, intervalMs, gateways: () => this.#gateways }),
       ...Object.entries(parts.windows).map(([name, window]) =>
         windowExchange(window, `${prefix}window:${name}:`, common),
       ),

@@ -26,7 +26,7 @@ const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
 /** What a stream is made of. */
 export type GateStreamParts = Readonly<{
   gate: GeyserGateParts;
-  /** As it was when the stream began: whose it is does not change. */
+  /** As it was when the stream began: whose it is does not change, and its plan may. */
   key: KeyRecord;
   client: Client;
   rpc: StreamRpc;
@@ -68,8 +68,7 @@ export class GateStream implements GeyserStream {
 
   /** Those of the plan as it is now. */
   get bounds(): RequestBounds {
-    const { gate, key } = this.#parts;
-    const { grpcFiltersMax, grpcPubkeysMax } = (gate.admission.keys.find(key.id) ?? key).limits;
+    const { grpcFiltersMax, grpcPubkeysMax } = this.#keyNow.limits;
     return { ...requestBounds, filtersMax: grpcFiltersMax, pubkeysMax: grpcPubkeysMax };
   }
 
@@ -96,7 +95,8 @@ export class GateStream implements GeyserStream {
   }
 
   sent(messages: number, bytes: number): void {
-    const { gate, key, rpc } = this.#parts;
+    const { gate, rpc } = this.#parts;
+    const key = this.#keyNow;
     const { product } = key;
     this.#live.messages += messages;
     this.#live.bytes += bytes;
@@ -104,9 +104,9 @@ export class GateStream implements GeyserStream {
   }
 
   received(messages: number, bytes: number): number {
-    const { gate, key } = this.#parts;
+    const { familyId, limits } = this.#keyNow;
     this.#bytesIn += bytes;
-    return gate.pace.spend(key.familyId, key.limits, messages, bytes, performance.now());
+    return this.#parts.gate.pace.spend(familyId, limits, messages, bytes, performance.now());
   }
 
   lagged(): void {
@@ -132,6 +132,12 @@ export class GateStream implements GeyserStream {
 
   get #use(): KeyUse {
     return { client: this.#parts.client, network: this.#parts.gate.network };
+  }
+
+  /** The key as it is now; one that has ended, as it was. */
+  get #keyNow(): KeyRecord {
+    const { gate, key } = this.#parts;
+    return gate.admission.keys.find(key.id) ?? key;
   }
 
   /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */

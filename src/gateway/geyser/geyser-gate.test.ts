@@ -24,7 +24,7 @@ import { GeyserGate } from './geyser-gate.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
-const sink = { push: () => {}, end: () => {} };
+const sink = { push: () => {}, end: () => {}, lag: () => {} };
 const address = (at: number): Address => `Address${at}` as Address;
 const wanted = (count: number): SubscribeRequest => ({
   accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
@@ -306,6 +306,14 @@ describe('the gate of gRPC streams', () => {
     expect(stream.received(20_000, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('paces what comes by the plan as it is now', () => {
+    const { record, text } = keyOf('grpc');
+    const stream = open(text);
+    expect(stream.received(9_000, 0)).toBe(0);
+    keys.apply([{ ...record, limits: { ...unlimited, rpcPerSecond: 1 }, version: 2 }]);
+    expect(stream.received(10_001, 0)).toBeGreaterThan(0);
+  });
+
   describe('ends the streams of a key', () => {
     it('at once when it is revoked', async () => {
       const { text, record } = keyOf('grpc');
@@ -341,6 +349,17 @@ describe('the gate of gRPC streams', () => {
       const { code, row } = await over.promise;
       expect([code, row.grpc]).toEqual(['QUOTA_EXCEEDED', 8]);
       expect([ended, told.at(-1)]).toEqual([[], 'standard closes']);
+    });
+
+    it('when what it sent used up the quota of a plan that it got meanwhile', async () => {
+      const over = Promise.withResolvers<Failure>();
+      const { record, text } = keyOf('grpc');
+      const stream = gate.open(by(text), 'Subscribe', sink, over.resolve);
+      const limits = { ...unlimited, monthlyCredits: 3, streamCredits: 1 };
+      keys.apply([{ ...record, planId: 'small', limits, version: 2 }]);
+      stream.sent(1, 1_000_000);
+      expect((await over.promise).code).toBe('QUOTA_EXCEEDED');
+      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, own: 10 }]);
     });
 
     it('and says nothing of it to a stream that was closed', () => {

@@ -30,6 +30,8 @@ export type RawAccount = Raw &
     lamports: Lamports;
     data: Uint8Array;
     writeVersion: bigint;
+    /** Whose count `writeVersion` is, a stream of a node: those of two have nothing to do with each other. */
+    origin?: object;
     /** 64 bytes; null where the slot itself wrote it, and not a transaction. */
     signature: Uint8Array | null;
     isStartup: boolean;

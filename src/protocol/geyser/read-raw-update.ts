@@ -192,10 +192,15 @@ function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uin
  * holds besides goes on as it stands.
  * @param bytes - never modified afterwards.
  * @param receivedAtMs - Unix milliseconds, for messages that do not say when they were made.
+ * @param origin - the stream that it came on; null where nobody compares what it counts with another's.
  * @returns null for a kind that is not known, and for the status of a transaction.
  * @throws InvalidProtobuf when it is none.
  */
-export function readRawUpdate(bytes: Uint8Array, receivedAtMs: number): RawMessage | null {
+export function readRawUpdate(
+  bytes: Uint8Array,
+  receivedAtMs: number,
+  origin: object | null = null,
+): RawMessage | null {
   const outline = outlineOf(bytes);
   const read = kinds[outline.kind];
   if (read === undefined) return null;
@@ -203,5 +208,8 @@ export function readRawUpdate(bytes: Uint8Array, receivedAtMs: number): RawMessa
   if (content === null || content.kind === 'ping' || content.kind === 'pong') return content;
   if (content.kind === 'blockCounts') return content;
   const createdAt = outline.createdAt ?? encodeTimestamp(BigInt(receivedAtMs));
-  return Object.assign(content, { tail: tailOf(bytes, outline, createdAt), createdAt }) as RawUpdate;
+  const tail = tailOf(bytes, outline, createdAt);
+  if (content.kind === 'account' && origin !== null)
+    return Object.assign(content, { tail, createdAt, origin });
+  return Object.assign(content, { tail, createdAt }) as RawUpdate;
 }

@@ -21,68 +21,102 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** How large a message may be. */
+export type MessageSizes = Readonly<{
+  /** Bytes of a message, compressed and not. */
+  messageMaxBytes: number;
+  /** So many times its size a compressed message may have unpacked … */
+  unpackedRatioMax: number;
+  /** … and so many bytes in any case. */
+  unpackedFreeBytes: number;
+}>;
+
+/** Bytes that a compressed message may have unpacked. */
+export function unpackedMaxBytes(packedBytes: number, sizes: MessageSizes): number {
+  const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = sizes;
+  return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, packedBytes * unpackedRatioMax));
+}
+
+/** Whether what `decompress` threw says that the message has more bytes than it may. */
+export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
+  (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_BUFFER_TOO_LARGE';
+
 /**
  * A message as it was before its sender compressed it.
  * @param encoding - from `grpc-encoding`.
- * @throws InvalidGrpc, of which the cause has the code ERR_BUFFER_TOO_LARGE when it is larger than `maxOutputLength`.
+ * @throws InvalidGrpc, also when it is larger than `unpackedMaxBytes`: see `isTooLarge`.
  */
-export function decompress(message: Buffer, encoding: string, maxOutputLength: number): Buffer {
+export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
+  const options = { maxOutputLength: unpackedMaxBytes(message.length, sizes) };
   try {
-    if (encoding === 'gzip') return gunzipSync(message, { maxOutputLength });
-    if (encoding === 'zstd') return zstdDecompressSync(message, { maxOutputLength });
+    if (encoding === 'gzip') return gunzipSync(message, options);
+    if (encoding === 'zstd') return zstdDecompressSync(message, options);
   } catch (cause) {
     throw new InvalidGrpc('a message cannot be decompressed', { cause });
   }
   throw new InvalidGrpc('a message has an unknown encoding');
 }
 
-/** Cuts a stream into its messages, wherever its pieces begin and end. */
+/** Cuts a stream into its messages, wherever its pieces begin and end; none is unpacked before it is asked for. */
 export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
-  readonly #messageMaxBytes: number;
-  /** What came of a message that is not whole yet; joined only when it is. */
+  readonly #sizes: MessageSizes;
+  /** What came and was not handed on; joined only when the message it begins with is whole. */
   #pieces: Buffer[] = [];
   #length = 0;
+  /** Bytes until the end of that message, as far as they were looked at. */
   #wanted = HEAD_BYTES;
 
-  constructor(messageMaxBytes: number) {
-    this.#messageMaxBytes = messageMaxBytes;
+  constructor(sizes: MessageSizes) {
+    this.#sizes = sizes;
+  }
+
+  /** Whether the next message is whole, and takes long to read: it is compressed. @throws InvalidGrpc */
+  get isHeavy(): boolean {
+    return this.#hasWhole() && this.#pieces[0]?.[0] !== 0;
+  }
+
+  /** Takes the next piece; `next` tells what is in it. */
+  push(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
   }
 
   /**
-   * Takes the next piece.
-   * @param take - called with each message that is whole now; a view, never modified afterwards.
+   * The next message, a view that is never modified afterwards; null when more must come first.
    * @throws InvalidGrpc
    */
-  push(piece: Buffer, take: (message: Buffer) => void): void {
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-    if (this.#length < this.#wanted) return;
-    let rest = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces, this.#length);
-    for (;;) {
-      this.#wanted = this.#sizeOf(rest);
-      if (rest.length < this.#wanted) break;
-      take(this.#messageOf(rest.subarray(0, this.#wanted)));
-      rest = rest.subarray(this.#wanted);
-    }
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#length = rest.length;
+  next(): Buffer | null {
+    if (!this.#hasWhole()) return null;
+    const bytes = this.#pieces[0] as Buffer;
+    const message = bytes.subarray(HEAD_BYTES, this.#wanted);
+    this.#length -= this.#wanted;
+    if (this.#length === 0) this.#pieces.length = 0;
+    else this.#pieces[0] = bytes.subarray(this.#wanted);
+    this.#wanted = HEAD_BYTES;
+    return bytes[0] === 0 ? message : this.#unpacked(message, bytes[0] as number);
   }
 
-  /** Bytes until the end of the message that these begin with, as far as they tell. */
-  #sizeOf(bytes: Buffer): number {
-    if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
-    const length = bytes.readUInt32BE(1);
-    if (length > this.#messageMaxBytes) throw new InvalidGrpc('a message is larger than is taken');
-    return HEAD_BYTES + length;
+  /** Afterwards there is one piece only, if so. */
+  #hasWhole(): boolean {
+    if (this.#length < this.#wanted) return false;
+    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];
+    const length = (this.#pieces[0] as Buffer).readUInt32BE(1);
+    if (length > this.#sizes.messageMaxBytes) throw new InvalidGrpc('a message is larger than is taken');
+    this.#wanted = HEAD_BYTES + length;
+    return this.#length >= this.#wanted;
   }
 
-  #messageOf(frame: Buffer): Buffer {
-    const message = frame.subarray(HEAD_BYTES);
-    if (frame[0] === 0) return message;
-    if (frame[0] !== 1) throw new InvalidGrpc('a message has unknown flags');
+  #unpacked(message: Buffer, flag: number): Buffer {
+    if (flag !== 1) throw new InvalidGrpc('a message has unknown flags');
     if (message.length === 0) return NONE;
-    return decompress(message, this.encoding, this.#messageMaxBytes);
+    try {
+      return decompress(message, this.encoding, this.#sizes);
+    } catch (thrown) {
+      if (!(thrown instanceof InvalidGrpc) || !isTooLarge(thrown)) throw thrown;
+      throw new InvalidGrpc('a message unpacks to more than is taken', { cause: thrown });
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '../../protocol/serve.ts';
+import type { Behind } from '../../streams/geyser/geyser-sink.ts';
 
 /** What answers one call. What it throws ends the call. */
 export interface CallHandler {
@@ -17,6 +18,8 @@ export interface CallHandler {
   lagged?(): void;
   /** The call has ended, whoever ended it. Called once. */
   closed(): void;
+  /** Its stream is gone, too: nothing that still waited when it had ended is sent any more. Called once, after `closed`. */
+  gone?(): void;
   /** Called about once a second. @param nowMs - of `performance.now()`. */
   look(nowMs: number): void;
 }
@@ -36,13 +39,15 @@ export interface CallPeer extends Caller {
   hurry(): void;
   /** Ends the call with what was thrown: GrpcError, Failure; anything else is logged and INTERNAL. */
   fail(thrown: unknown): void;
+  /** Ends the call with LAGGING; its handler hears of it. */
+  lagged(behind: Behind): void;
   /** Ends the call with OK. */
   done(): void;
   /** Counts bytes that are held until the call ends. @throws Failure OVERLOADED when there is no room for them. */
   hold(bytes: number): void;
   /** Reads nothing for so long. */
   rest(forMs: number): void;
-  /** Messages and bytes that were handed to HTTP/2 since the last look. */
+  /** Messages that were handed to HTTP/2 since the last look, and their bytes before compression. */
   takeSent(): { messages: number; bytes: number };
 }
 

@@ -1,8 +1,10 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
+import type { ReadingTurns } from '../../base/reading-turns.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Client } from '../../protocol/serve.ts';
+import type { Behind } from '../../streams/geyser/geyser-sink.ts';
 import { ReadingRest } from '../reading-rest.ts';
 import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
 import type { Compressors } from './compressed-runs.ts';
@@ -10,9 +12,8 @@ import type { CallHead } from './decode.ts';
 import { answerEncoding, refusalHeaders, responseHeaders } from './encode.ts';
 import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { type Behind, type FlushTurns, Outbox, type OutboxOwner } from './outbox.ts';
+import { type FlushTurns, Outbox, type OutboxOwner } from './outbox.ts';
 import type { QueueBudget } from './queue-budget.ts';
-import type { ReadingTurns } from './reading-turns.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { RequestFrames } from './request-frames.ts';
 
@@ -25,7 +26,12 @@ export type CallSurroundings = Readonly<{
   turns: FlushTurns;
   compressors: Compressors;
   log: Logger;
+  /** So many pieces came that are tiny, and end no message. */
+  trickled: (pieces: number) => void;
 }>;
+
+/** A piece below this size is tiny. */
+const TINY_BYTES = 64;
 
 /** The longest that a timer can be set for. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
@@ -62,12 +68,16 @@ export class Call implements CallPeer, OutboxOwner {
   /** Waits for its turn to read a message. */
   #isInLine = false;
   #isPaused = false;
+  /** Tiny pieces that came since the last message was whole, but for one: a message's head may come by itself. */
+  #tinyPieces = -1;
   /** The client sends nothing more; it was not told on yet. */
   #isHalfClosed = false;
   /** Bytes that are held for the call besides those of its frames. */
   #heldBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: CallHandler | null = null;
+  /** The same, also when the call has ended: what waited then is still being sent. */
+  #served: CallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
   /** Since when a request is waited for; null when none is. */
@@ -121,6 +131,7 @@ export class Call implements CallPeer, OutboxOwner {
     stream.on('wantTrailers', () => this.#sendTrailers());
     try {
       this.#handler = make(this);
+      this.#served = this.#handler;
       // It may have ended what it had not even begun.
       if (this.#ending !== null) this.#release();
     } catch (thrown) {
@@ -198,7 +209,11 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   #receive(piece: Buffer): void {
-    if (this.#ending !== null) return;
+    if (piece.length < TINY_BYTES) this.#tinyPieces += 1;
+    if (this.#ending !== null) {
+      this.#tellTrickled();
+      return;
+    }
     this.#frames.push(piece);
     try {
       this.#handler?.messages([], piece.length);
@@ -239,8 +254,19 @@ export class Call implements CallPeer, OutboxOwner {
       const next = this.#frames.next();
       if (next !== null) this.#handler?.messages([next.message], next.message.length - next.packedBytes);
       this.#noteWants(next !== null);
-      if (next === null) return;
+      if (next === null) {
+        this.#tellTrickled();
+        return;
+      }
+      this.#tinyPieces = -1;
     }
+  }
+
+  #tellTrickled(): void {
+    const pieces = this.#tinyPieces;
+    if (pieces <= 0) return;
+    this.#tinyPieces = 0;
+    this.#surroundings.trickled(pieces);
   }
 
   #standInLine(): void {
@@ -304,9 +330,9 @@ export class Call implements CallPeer, OutboxOwner {
     this.#ending ??= okay;
     this.#release();
     this.#outbox.close();
+    this.#tell(() => this.#served?.gone?.());
   }
 
-  /** What answers is told apart from whatever is being done: it may be what ended the call. */
   #release(): void {
     if (this.#deadline !== null) clearTimeout(this.#deadline);
     this.#frames.close();
@@ -315,10 +341,14 @@ export class Call implements CallPeer, OutboxOwner {
     this.#rest.end();
     const handler = this.#handler;
     this.#handler = null;
-    if (handler === null) return;
+    if (handler !== null) this.#tell(() => handler.closed());
+  }
+
+  /** What answers is told apart from whatever is being done: it may be what ended the call. */
+  #tell(tell: () => void): void {
     queueMicrotask(() => {
       try {
-        handler.closed();
+        tell();
       } catch (thrown) {
         this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
       }

@@ -12,6 +12,7 @@ import { Call, type CallSurroundings, refuseStream } from './call.ts';
 import { decodeHead, isGrpc } from './decode.ts';
 import { refusalHeaders } from './encode.ts';
 import { endingOf, endingOfFailure } from './errors.ts';
+import { LeakyBucket } from './leaky-bucket.ts';
 import type { Services } from './services.ts';
 
 /** What is told of a connection. */
@@ -22,7 +23,7 @@ export type ConnectionEvents = Readonly<{
   offended: () => void;
 }>;
 
-export type ConnectionSurroundings = CallSurroundings & Readonly<{ services: Services }>;
+export type ConnectionSurroundings = Omit<CallSurroundings, 'trickled'> & Readonly<{ services: Services }>;
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
@@ -31,7 +32,7 @@ export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
   readonly #offended: () => void;
-  readonly #surroundings: ConnectionSurroundings;
+  readonly #surroundings: CallSurroundings & Readonly<{ services: Services }>;
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
   readonly #calls = new Set<Call>();
@@ -39,8 +40,9 @@ export class Connection {
   #isGreeted = false;
   #hasCalled = false;
   #isDraining = false;
-  #controlFrames = 0;
-  #cancels = 0;
+  readonly #controlFrames: LeakyBucket;
+  readonly #tinyPieces: LeakyBucket;
+  readonly #cancels: LeakyBucket;
   #bytesOut = 0;
   /** HTTP/2 was over at the last look, but not the socket: its client has not closed its half. */
   #isHalfOpen = false;
@@ -55,7 +57,15 @@ export class Connection {
     this.#socket = socket;
     this.#offended = offended;
     const { requests, options } = surroundings;
-    this.#surroundings = { ...surroundings, requests: requests.share(options.requestsPerConnectionMaxBytes) };
+    this.#surroundings = {
+      ...surroundings,
+      requests: requests.share(options.requestsPerConnectionMaxBytes),
+      trickled: (pieces) => this.#trickled(pieces),
+    };
+    const { controlFramesPerSecondMax, cancelsPerSecondMax, cancelsBurstMax } = options;
+    this.#controlFrames = new LeakyBucket(controlFramesPerSecondMax, controlFramesPerSecondMax);
+    this.#tinyPieces = new LeakyBucket(controlFramesPerSecondMax, controlFramesPerSecondMax);
+    this.#cancels = new LeakyBucket(cancelsPerSecondMax, cancelsBurstMax);
     session.on('stream', (stream, headers, _flags, raw) => this.#begin(stream, headers, raw));
     session.on('remoteSettings', () => {
       this.#isGreeted = true;
@@ -78,8 +88,6 @@ export class Connection {
     }
     const { options } = this.#surroundings;
     for (const call of this.#calls) call.look(nowMs);
-    this.#controlFrames = 0;
-    this.#cancels = Math.max(0, this.#cancels - options.cancelsPerSecondMax);
     const ageMs = nowMs - this.#openedAtMs;
     const isLate = !this.#isGreeted && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
@@ -154,19 +162,22 @@ export class Connection {
 
   /** HTTP/2 counts them too, but looks at its count only when all that came at once is worked off. */
   #cancelled(): void {
-    this.#cancels += 1;
-    if (this.#cancels > this.#surroundings.options.cancelsBurstMax) this.#calm();
+    if (this.#cancels.add(1, performance.now())) this.#calm();
   }
 
   /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */
   #control(): void {
-    this.#controlFrames += 1;
-    if (this.#controlFrames <= this.#surroundings.options.controlFramesPerSecondMax) return;
+    if (!this.#controlFrames.add(1, performance.now())) return;
     const { bytesWritten } = this.#socket;
-    const isUsed = bytesWritten - this.#bytesOut > this.#controlFrames * CONTROL_FRAME_MAX_BYTES;
+    const isUsed = bytesWritten - this.#bytesOut > this.#controlFrames.level * CONTROL_FRAME_MAX_BYTES;
     this.#bytesOut = bytesWritten;
-    this.#controlFrames = 0;
+    this.#controlFrames.empty();
     if (!isUsed) this.#calm();
+  }
+
+  /** What comes in tiny pieces costs as much as control frames, and no honest client sends many. */
+  #trickled(pieces: number): void {
+    if (this.#tinyPieces.add(pieces, performance.now())) this.#calm();
   }
 
   #beat(nowMs: number): void {

@@ -38,4 +38,8 @@ export class CountedCall implements CallHandler {
     this.#onClosed();
     this.#handler.closed();
   }
+
+  gone(): void {
+    this.#handler.gone?.();
+  }
 }

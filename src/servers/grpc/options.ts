@@ -73,7 +73,10 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     requestTimeoutMs: number;
     /** Time for a client to take what is left when its call has ended. */
     endTimeoutMs: number;
-    /** PING and SETTINGS frames of a connection in a second in which it was sent nothing; beyond them it is closed. */
+    /**
+     * PING and SETTINGS frames of a connection a second in which it was sent nothing, and tiny pieces of messages a
+     * second (DATA frames); beyond either it is closed.
+     */
     controlFramesPerSecondMax: number;
     /** Calls that a connection may cancel at once, and in each second in the long run; beyond them it is closed. */
     cancelsBurstMax: number;

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
 import type { FlushTurn } from '../../streams/flush-turn.ts';
+import type { Behind } from '../../streams/geyser/geyser-sink.ts';
 import type { CompressedRuns } from './compressed-runs.ts';
 import { FrameRuns, RUN_MAX_BYTES, type Slab, writeHead } from './frame-runs.ts';
 import type { QueueBudget } from './queue-budget.ts';
@@ -11,9 +12,6 @@ export type OutboxOptions = Readonly<{
   /** Bytes that may wait; when more do and another message comes, the client lags. */
   queueMaxBytes: number;
 }>;
-
-/** How much a client has not taken yet. */
-export type Behind = Readonly<{ messages: number; bytes: number }>;
 
 /** Whoever has an outbox. */
 export interface OutboxOwner {
@@ -129,8 +127,6 @@ export class Outbox {
   finish(): void {
     if (this.#state !== 'open') return;
     this.#state = 'finishing';
-    this.#sentMessages += (this.#parts.length - this.#from) >> 1;
-    this.#sentBytes += this.#queuedBytes;
     this.flush();
   }
 
@@ -150,7 +146,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Messages and bytes that were handed to the stream since the last look; with `finish`, all that waits. */
+  /** Messages that were handed to the stream since the last look, and their bytes, as many as before compression. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;
@@ -225,10 +221,8 @@ export class Outbox {
 
   /** Notes a write: messages before `to` leave the queue, in so many bytes. */
   #writes(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
-    if (this.#state === 'open') {
-      this.#sentMessages += (to - this.#from) >> 1;
-      this.#sentBytes += bytes;
-    }
+    this.#sentMessages += (to - this.#from) >> 1;
+    this.#sentBytes += queuedBytes;
     this.#queuedBytes -= queuedBytes;
     this.#writingBytes += bytes;
     this.#budget.take(bytes - queuedBytes);

@@ -1,4 +1,11 @@
-import { decompress, HEAD_BYTES, InvalidGrpc } from '../../protocol/grpc/frames.ts';
+import {
+  decompress,
+  HEAD_BYTES,
+  InvalidGrpc,
+  isTooLarge,
+  type MessageSizes,
+  unpackedMaxBytes,
+} from '../../protocol/grpc/frames.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Encoding } from './decode.ts';
 import type { RequestBudget } from './request-budget.ts';
@@ -7,16 +14,6 @@ const LEAST_BYTES = 256;
 /** A message up to this size is read at once, if it is not compressed. */
 const LIGHT_BYTES = 16 * 1024;
 const NONE = Buffer.alloc(0);
-
-/** How large a request message may be. */
-export type RequestSizes = Readonly<{
-  /** Bytes of a message, compressed and not. */
-  messageMaxBytes: number;
-  /** So many times its size a compressed message may have unpacked … */
-  unpackedRatioMax: number;
-  /** … and so many bytes in any case. */
-  unpackedFreeBytes: number;
-}>;
 
 const tooLarge = (found: number | string, limit: number): GrpcError =>
   new GrpcError(
@@ -30,7 +27,7 @@ const tooLarge = (found: number | string, limit: number): GrpcError =>
  */
 export class RequestFrames {
   readonly #encoding: Encoding;
-  readonly #sizes: RequestSizes;
+  readonly #sizes: MessageSizes;
   readonly #budget: RequestBudget;
   /** The message that has begun, and how much of it is there. */
   #held: Buffer = NONE;
@@ -39,7 +36,7 @@ export class RequestFrames {
   #rest: Buffer = NONE;
   #keptBytes = 0;
 
-  constructor(encoding: Encoding, sizes: RequestSizes, budget: RequestBudget) {
+  constructor(encoding: Encoding, sizes: MessageSizes, budget: RequestBudget) {
     this.#encoding = encoding;
     this.#sizes = sizes;
     this.#budget = budget;
@@ -170,16 +167,13 @@ export class RequestFrames {
   }
 
   #decompress(message: Buffer): Buffer {
-    const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = this.#sizes;
-    const byRatio = Math.max(unpackedFreeBytes, message.length * unpackedRatioMax);
-    const maxBytes = Math.min(messageMaxBytes, byRatio);
     try {
-      return decompress(message, this.#encoding, maxBytes);
+      return decompress(message, this.#encoding, this.#sizes);
     } catch (thrown) {
       if (!(thrown instanceof InvalidGrpc)) throw thrown;
-      const { code } = (thrown.cause ?? {}) as NodeJS.ErrnoException;
-      if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(`more than ${maxBytes}`, maxBytes);
-      throw new GrpcError('INTERNAL', 'Error decompressing a message');
+      if (!isTooLarge(thrown)) throw new GrpcError('INTERNAL', 'Error decompressing a message');
+      const maxBytes = unpackedMaxBytes(message.length, this.#sizes);
+      throw tooLarge(`more than ${maxBytes}`, maxBytes);
     }
   }
 }

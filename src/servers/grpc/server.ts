@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
+import { ReadingTurns } from '../../base/reading-turns.ts';
 import { FlushTurn } from '../../streams/flush-turn.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
 import { ConnectionCaps } from '../connection-caps.ts';
@@ -16,7 +17,6 @@ import type { HealthFacts } from './health.ts';
 import { Offenders } from './offenders.ts';
 import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './queue-budget.ts';
-import { ReadingTurns } from './reading-turns.ts';
 import { RequestBudget } from './request-budget.ts';
 import { Services } from './services.ts';
 

@@ -9,7 +9,7 @@ import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-de
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { GeyserDoor, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
-import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import type { Behind, GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
 import type { PingTails } from './ping-tails.ts';
 import { notOneRequest } from './unary-call.ts';
@@ -82,6 +82,10 @@ export class SubscribeCall implements CallHandler, GeyserSink {
     else this.#peer.fail(new GrpcError(code, message));
   }
 
+  lag(behind: Behind): void {
+    this.#peer.lagged(behind);
+  }
+
   messages(messages: readonly Buffer[], bytes: number): void {
     const restMs = this.#stream.received(messages.length, bytes);
     if (restMs === Number.POSITIVE_INFINITY) {
@@ -116,6 +120,10 @@ export class SubscribeCall implements CallHandler, GeyserSink {
     this.#newest = null;
     this.#meter();
     this.#stream.close();
+  }
+
+  gone(): void {
+    this.#meter();
   }
 
   /** A request that is a ping is nothing else. */

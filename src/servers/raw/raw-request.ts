@@ -5,14 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { LongAnswer } from '../../protocol/long-answer.ts';
 import type { Caller, Entered, LimitFacts, LongReplier, Outcome, Replier } from '../../protocol/serve.ts';
 import type { AnswerRoom } from '../rpc/answer-room.ts';
-import {
-  type BatchReply,
-  type EnvelopeCall,
-  noLimits,
-  pushOutcome,
-  type Reply,
-  replyAlone,
-} from '../rpc/calls.ts';
+import { type BatchReply, type EnvelopeCall, noLimits, pushOutcome, type Reply } from '../rpc/calls.ts';
 import { statusOfSingle } from '../rpc/errors.ts';
 import type { HeadBegin } from './answer-writer.ts';
 import { ArrivingBody } from './arriving-body.ts';
@@ -97,14 +90,21 @@ export class RawRequest implements Replier, LongReplier {
     this.#entered = null;
     const stop = Math.min(end, at + this.#body.missing);
     if (stop === at && this.#body.missing > 0) return at;
+    let body: Buffer | null = null;
     try {
-      const body = this.#body.take(bytes, at, stop);
+      body = this.#body.take(bytes, at, stop);
       if (body !== null) this.#ask(this.#door.calls.decode(body), this.#caller as Caller, entered);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
-      this.refuse(thrown);
+      this.#refuseBody(thrown, body?.length ?? 0, this.#caller as Caller, entered);
     }
     return stop;
+  }
+
+  /** Refuses a body that holds no calls; it is counted as one. */
+  #refuseBody(fault: Failure, bytes: number, caller: Caller, entered: Entered | null): void {
+    const outcome = this.#door.calls.countNonCall(fault, bytes, NULL_ID, caller, entered);
+    this.refuse(outcome.failure ?? fault, outcome);
   }
 
   /** Throws away what there is of the body of a request that was refused. @returns how far that goes. */
@@ -117,7 +117,7 @@ export class RawRequest implements Replier, LongReplier {
     const item = envelope.items[0] as EnvelopeItem;
     if (envelope.batch) this.#askAll(envelope, caller);
     else if (item.kind === 'call') this.#askOne(item, caller, entered);
-    else this.#reply(replyAlone(item));
+    else this.#reply(this.#door.calls.replyAlone(item, caller, entered));
   }
 
   #askOne(call: EnvelopeCall, caller: Caller, entered: Entered | null): void {
@@ -182,10 +182,10 @@ export class RawRequest implements Replier, LongReplier {
   }
 
   /** Answers the request as a whole. */
-  refuse(failure: Failure): void {
+  refuse(failure: Failure, limits: LimitFacts = noLimits): void {
     const pieces = this.#door.pieces();
     pushFailure(pieces, failure, NULL_ID);
-    this.#answer(this.#door.writer.beginOfRefusal(failure), noLimits, failure, endSingle(pieces));
+    this.#answer(this.#door.writer.beginOfRefusal(failure), limits, failure, endSingle(pieces));
   }
 
   /** Our own fault, of which the client learns no more than that. */

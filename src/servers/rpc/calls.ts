@@ -3,9 +3,18 @@ import { inOrder } from '../../base/in-order.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Asked } from '../../protocol/call.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/envelope.ts';
-import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
+import { endSingle, joinBatch, NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller, Door, Entered, LimitFacts, Outcome, Replier, Request } from '../../protocol/serve.ts';
+import type {
+  Caller,
+  Door,
+  Entered,
+  LimitFacts,
+  NonCallOutcome,
+  Outcome,
+  Replier,
+  Request,
+} from '../../protocol/serve.ts';
 import { isJsonType } from '../request-body.ts';
 import { AnswerRoom } from './answer-room.ts';
 import { JOIN_MAX_BYTES } from './encode.ts';
@@ -20,6 +29,9 @@ export type BatchReply = Reply & { room: AnswerRoom };
 
 /** A member of a body that makes the journey. */
 export type EnvelopeCall = Extract<EnvelopeItem, { kind: 'call' }>;
+
+/** One that does not. */
+type NoJourney = Exclude<EnvelopeItem, EnvelopeCall>;
 
 export const noLimits: LimitFacts = { rateLimit: null };
 
@@ -62,6 +74,32 @@ export class RpcCalls {
   }
 
   /**
+   * Takes what is no call from its caller's limits as one, and meters it.
+   * @param fault - why it is none; null where nothing is wrong with it.
+   * @param id - under which it is told what is wrong; null: it is told nothing.
+   * @param entered - as of `put`.
+   */
+  countNonCall(
+    fault: Failure | null,
+    bytesIn: number,
+    id: Buffer | null,
+    { credential, client, traceparent }: Caller,
+    entered: Entered | null = null,
+  ): NonCallOutcome {
+    const { network } = this.options;
+    const from = { credential, client, traceparent, product: 'rpc', network } as const;
+    return this.#door.countNonCall({ ...from, fault, bytesIn, idBytes: id?.length ?? null }, entered);
+  }
+
+  /** The answer to a body of one that does not make the journey. @param entered - as of `put`. */
+  replyAlone(item: NoJourney, caller: Caller, entered: Entered | null = null): Reply {
+    // HTTP answers whatever is sent: where a notification has no answer, its body still says why it was not let in.
+    const reply = this.#replyAtOnce(item, item.kind === 'fault' ? item.id : NULL_ID, caller, entered);
+    if (reply.pieces.length > 0) endSingle(reply.pieces);
+    return reply;
+  }
+
+  /**
    * Room for the answer to one call, to be given back when it has left. A small one is not counted: it leaves with the
    * head in one piece, and there is one for each connection.
    * @returns a Failure: there is none; null: it needs none.
@@ -73,8 +111,9 @@ export class RpcCalls {
   }
 
   /** The answer to a batch, all of its calls together. */
-  async answerBatch({ items }: Envelope, caller: Caller, signal: AbortSignal): Promise<BatchReply> {
+  async answerBatch({ items, bytes }: Envelope, caller: Caller, signal: AbortSignal): Promise<BatchReply> {
     const room = new AnswerRoom(this.answers, this.options.batchAnswersMaxBytes);
+    if (items.length === 0) return { ...this.replyAlone({ kind: 'notification', bytes }, caller), room };
     const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, caller, signal, room);
     try {
       return { ...joinReplies(await inOrder(items, this.options.batchConcurrency, reply)), room };
@@ -86,7 +125,7 @@ export class RpcCalls {
 
   /** One call makes the journey; what cannot is answered here, and so is what has no room beside those before it. */
   async #reply(item: EnvelopeItem, caller: Caller, signal: AbortSignal, room: AnswerRoom): Promise<Reply> {
-    if (item.kind !== 'call') return replyAtOnce(item);
+    if (item.kind !== 'call') return this.#replyAtOnce(item, item.kind === 'fault' ? item.id : null, caller);
     const pieces: Buffer[] = [];
     if (room.isFull) {
       const refusal = room.refusal();
@@ -100,27 +139,33 @@ export class RpcCalls {
     return { pieces, ending: refusal ?? outcome.failure, limits: outcome };
   }
 
-  #requestOf({ method, params, bytes: bytesIn }: EnvelopeCall, caller: Caller): Request {
+  /** What does not make the journey is counted, and told what is wrong with it. @param id - as of `countNonCall`. */
+  #replyAtOnce(item: NoJourney, id: Buffer | null, caller: Caller, entered: Entered | null = null): Reply {
+    const fault = item.kind === 'fault' ? new Failure(item.code) : null;
+    const limits = this.countNonCall(fault, item.bytes, id, caller, entered);
+    const { failure } = limits;
+    const pieces: Buffer[] = [];
+    if (id !== null && failure !== null) pushFailure(pieces, failure, id);
+    return { pieces, ending: failure, limits };
+  }
+
+  #requestOf({ id, method, params, bytes: bytesIn }: EnvelopeCall, caller: Caller): Request {
     const { credential, client, traceparent, session } = caller;
     const { network } = this.options;
-    return { credential, client, traceparent, session, product: 'rpc', network, method, params, bytesIn };
+    const idBytes = id.length;
+    return {
+      credential,
+      client,
+      traceparent,
+      session,
+      product: 'rpc',
+      network,
+      method,
+      params,
+      bytesIn,
+      idBytes,
+    };
   }
-}
-
-/** The answer to a body of one that does not make the journey. */
-export function replyAlone(item: Exclude<EnvelopeItem, EnvelopeCall>): Reply {
-  const reply = replyAtOnce(item);
-  if (reply.pieces.length > 0) endSingle(reply.pieces);
-  return reply;
-}
-
-/** The same in a batch: it is still to be ended. */
-function replyAtOnce(item: Exclude<EnvelopeItem, EnvelopeCall>): Reply {
-  const pieces: Buffer[] = [];
-  if (item.kind === 'notification') return { pieces, ending: null, limits: noLimits };
-  const failure = new Failure(item.code);
-  pushFailure(pieces, failure, item.id);
-  return { pieces, ending: failure, limits: noLimits };
 }
 
 /** Adds the answer to a call that made the journey. */
@@ -129,10 +174,21 @@ export function pushOutcome(pieces: Buffer[], { answer, failure }: Outcome, id: 
   else pushFailure(pieces, failure, id);
 }
 
+/** Where no member has an answer the body still says why none of them was let in. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const answered = replies.filter(({ pieces }) => pieces.length > 0);
-  const ending = sharedFailure(answered.map(({ ending }) => ending));
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };
-  const pieces = answered.length === 0 ? [] : joinBatch(answered.map(({ pieces }) => pieces));
-  return { pieces, ending, limits };
+  if (answered.length > 0) {
+    return {
+      pieces: joinBatch(answered.map(({ pieces }) => pieces)),
+      ending: sharedEnding(answered),
+      limits,
+    };
+  }
+  const [pieces, ending] = [[] as Buffer[], sharedEnding(replies)];
+  if (ending !== null) pushFailure(pieces, ending, NULL_ID);
+  return { pieces: ending === null ? pieces : endSingle(pieces), ending, limits };
 }
+
+const sharedEnding = (replies: readonly Reply[]): Ending =>
+  sharedFailure(replies.map(({ ending }) => ending));

@@ -33,6 +33,12 @@ export function answerHeaders(limits: LimitFacts, retryAfter: number | undefined
   return headers;
 }
 
+/** Those that show limits, for a refusal of the whole request. */
+export function limitHeaders(limits: LimitFacts): OutgoingHttpHeaders {
+  const fields = limitFields('rpc', limits);
+  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
+}
+
 /** Writes a body that is in pieces; an empty list is an empty body. */
 export function send(response: ServerResponse, status: number, headers: HeaderList, pieces: Buffer[]): void {
   let bytes = 0;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Envelope, EnvelopeItem } from '../../protocol/envelope.ts';
+import { NULL_ID } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Caller } from '../../protocol/serve.ts';
 import { credentialOf } from '../credential.ts';
@@ -9,8 +10,8 @@ import { leavingSignal } from '../leaving.ts';
 import { readBody } from '../request-body.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
-import { type EnvelopeCall, type Reply, type RpcCalls, replyAlone } from './calls.ts';
-import { answerHeaders, preflightHeaders, send } from './encode.ts';
+import type { EnvelopeCall, Reply, RpcCalls } from './calls.ts';
+import { answerHeaders, limitHeaders, preflightHeaders, send } from './encode.ts';
 import { statusOfSingle } from './errors.ts';
 import { OneReply } from './one-reply.ts';
 
@@ -44,7 +45,7 @@ async function answer(
   const item = envelope.items[0] as EnvelopeItem;
   if (envelope.batch) await answerBatch(calls, envelope, caller, response);
   else if (item.kind === 'call') answerOne(calls, item, caller, response);
-  else write(response, replyAlone(item));
+  else write(response, calls.replyAlone(item, caller));
 }
 
 async function answerBatch(
@@ -76,14 +77,21 @@ async function receive(
   response: ServerResponse,
   caller: Caller,
 ): Promise<Envelope | null> {
+  const refusal = calls.refusalOf(request.headers['content-type'], caller);
+  if (refusal !== null) {
+    refuse(request, response, refusal);
+    return null;
+  }
+  let bytes = 0;
   try {
-    const refusal = calls.refusalOf(request.headers['content-type'], caller);
-    if (refusal !== null) throw refusal;
     const body = await readBody(request, response, calls.options.bodyMaxBytes, calls.budget);
-    return body === null ? null : calls.decode(body);
+    if (body === null) return null;
+    bytes = body.length;
+    return calls.decode(body);
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    refuse(request, response, thrown);
+    const outcome = calls.countNonCall(thrown, bytes, NULL_ID, caller);
+    refuse(request, response, outcome.failure ?? thrown, limitHeaders(outcome));
     return null;
   }
 }

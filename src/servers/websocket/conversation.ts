@@ -82,10 +82,9 @@ export class Conversation {
   /** Takes a message of the client. @returns how many calls it holds, or what passes for them. */
   receive(message: Buffer): number {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
-    if (failure !== null) {
-      const pieces: Buffer[] = [];
-      pushFailure(pieces, failure, NULL_ID);
-      this.#peer.send(textFrame(pieces));
+    if (envelope === null || envelope.items.length === 0) {
+      const said = this.#session.countNonCall(failure, message.length, NULL_ID.length);
+      if (said !== null) this.#peer.send(textFrame(refusal(said, NULL_ID).pieces));
       return 1;
     }
     this.#answering += 1;
@@ -154,13 +153,20 @@ export class Conversation {
 
   /** @param room - that of its batch; null for one by itself. */
   async #reply(item: EnvelopeItem, room: AnswerRoom | null = null): Promise<Reply> {
-    if (item.kind === 'notification' || !this.#peer.open) return silence;
-    if (item.kind === 'fault') return refusal(new Failure(item.code), item.id);
+    if (!this.#peer.open) return silence;
+    if (item.kind !== 'call') return this.#replyToNonCall(item);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
     // Bounded by the subscriptions that the plan allows: a client that comes back asks for all of them at once.
     if (method !== undefined) return this.#subscribe(item, method.kind);
     return this.#call(item, room);
+  }
+
+  /** Nothing is ever said to a notification, not even that it was too much. */
+  #replyToNonCall(item: Exclude<EnvelopeItem, ClientCall>): Reply {
+    const [fault, id] = item.kind === 'fault' ? [new Failure(item.code), item.id] : [null, null];
+    const failure = this.#session.countNonCall(fault, item.bytes, id?.length ?? null);
+    return id !== null && failure !== null ? refusal(failure, id) : silence;
   }
 
   async #call(call: ClientCall, room: AnswerRoom | null): Promise<Reply> {
@@ -183,7 +189,7 @@ export class Conversation {
     if (!this.#places.take()) return refusal(new Failure('OVERLOADED'), id);
     this.#leaving ??= new AbortController();
     const { answer, failure } = await this.#session
-      .call(method, params, bytes, this.#leaving.signal)
+      .call(method, params, bytes, id.length, this.#leaving.signal)
       .finally(() => this.#places.giveBack());
     if (failure !== null) return refusal(failure, id);
     const noRoom = room?.take(answer.body.length) ?? null;

@@ -12,6 +12,7 @@ function opened(options: Partial<ShredsFirstOptions> = {}) {
     {
       tell: (update) => told.push(`slot ${update.slot}`),
       lost: (from, to) => told.push(`lost ${from} to ${to}`),
+      startOver: (why) => told.push(`start over: ${why}`),
     },
     { accepted: () => read.shreds, ...options },
   );
@@ -26,14 +27,15 @@ function opened(options: Partial<ShredsFirstOptions> = {}) {
 }
 
 describe('the standard stage beside shreds', () => {
-  it('is told in order, losses too, at the end of the turn', async () => {
+  it('is told in order, losses and starts over too, at the end of the turn', async () => {
     const { first, tell, told } = opened();
     tell(1);
     first.lost(slot(2), slot(3), new Set(['slot']));
+    first.startOver('source');
     tell(4);
     expect(told).toEqual([]);
     await turn();
-    expect(told).toEqual(['slot 1', 'lost 2 to 3', 'slot 4']);
+    expect(told).toEqual(['slot 1', 'lost 2 to 3', 'start over: source', 'slot 4']);
     tell(5);
     await turn();
     expect(told.at(-1)).toBe('slot 5');

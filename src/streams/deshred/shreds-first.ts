@@ -1,8 +1,8 @@
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import type { GeyserListener } from '../geyser/geyser-source.ts';
+import type { GeyserListener, StartOver } from '../geyser/geyser-source.ts';
 
-/** An update, or the arguments of `lost`. */
-type Told = RawUpdate | Parameters<GeyserListener['lost']>;
+/** An update, the arguments of `lost`, or why all starts over. */
+type Told = RawUpdate | Parameters<GeyserListener['lost']> | StartOver;
 
 /** How long the standard stage waits for shreds. */
 export type ShredsFirstOptions = Readonly<{
@@ -50,6 +50,10 @@ export class ShredsFirst implements GeyserListener {
     this.#add(what);
   }
 
+  startOver(why: StartOver): void {
+    this.#add(why);
+  }
+
   #add(told: Told): void {
     if (this.#waiting.push(told) > 1) return;
     this.#waitsSince = performance.now();
@@ -70,7 +74,8 @@ export class ShredsFirst implements GeyserListener {
     const told = this.#waiting;
     this.#waiting = this.#spare;
     for (const one of told) {
-      if (Array.isArray(one)) this.#listener.lost(...(one as Parameters<GeyserListener['lost']>));
+      if (typeof one === 'string') this.#listener.startOver(one);
+      else if (Array.isArray(one)) this.#listener.lost(...(one as Parameters<GeyserListener['lost']>));
       else this.#listener.tell(one as RawUpdate);
     }
     told.length = 0;

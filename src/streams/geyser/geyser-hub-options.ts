@@ -1,9 +1,11 @@
 import { type BlockTurnsLimits, blockTurnsDefaults } from './channel/block-turns.ts';
 import type { HeldContentLimits } from './held-content.ts';
+import type { HubStreamLimits } from './hub-stream.ts';
 import type { ReplayLimits } from './replay.ts';
 import type { ReplayTurnsLimits } from './replay-turns.ts';
 
 export type GeyserHubOptions = HeldContentLimits &
+  HubStreamLimits &
   ReplayLimits &
   ReplayTurnsLimits &
   BlockTurnsLimits &
@@ -20,6 +22,7 @@ export const geyserHubOptions: GeyserHubOptions = {
   replayAheadBytes: 1024 * 1024,
   replayPauseMs: 5,
   replaysMax: 32,
+  replayReadyTimeoutMs: 60_000,
   ...blockTurnsDefaults,
   version: '{}',
 };

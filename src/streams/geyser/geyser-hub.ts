@@ -9,7 +9,7 @@ import { Channel } from './channel.ts';
 import type { StreamRpc, UnaryRpc } from './geyser-door.ts';
 import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
-import { fullSource, type GeyserListener, type GeyserSource } from './geyser-source.ts';
+import { fullSource, type GeyserListener, type GeyserSource, type StartOver } from './geyser-source.ts';
 import { HeldContent } from './held-content.ts';
 import { HubStream } from './hub-stream.ts';
 import { type Level, levelOfStatus } from './level.ts';
@@ -17,6 +17,12 @@ import { ReplayTurns } from './replay-turns.ts';
 import type { RawContent, SlotContent } from './slot-content.ts';
 import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { answerUnary } from './unary-answers.ts';
+
+/** What streams are ended with that were told what counts no more. */
+const startsOver: Readonly<Record<StartOver, GrpcStatus>> = {
+  source: { code: 'UNAVAILABLE', message: 'what feeds the streams is another now: subscribe again' },
+  chain: { code: 'DATA_LOSS', message: 'what was told is not what goes on: subscribe again' },
+};
 
 /**
  * What a ledger tells goes in, and comes out of every stream that wants it: at once where a stream is at processed,
@@ -29,8 +35,8 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #replays: ReplayTurns;
   /** By level. */
   readonly #channels: readonly [Channel, Channel, Channel];
-  readonly #held: HeldContent;
-  readonly #chain = new ChainView();
+  #held: HeldContent;
+  #chain = new ChainView();
   readonly #streams = new Set<HubStream>();
   #source: GeyserSource = fullSource;
   /**
@@ -73,6 +79,15 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     }
   }
 
+  /** All begins as at the start. */
+  startOver(why: StartOver): void {
+    this.close(startsOver[why]);
+    this.#held = new HeldContent(this.#options);
+    this.#chain = new ChainView();
+    this.#liveFrom = null;
+    this.#hasPast = false;
+  }
+
   /** @throws GrpcError UNIMPLEMENTED for what belongs to the shred stage. */
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
     if (rpc !== 'Subscribe') throw new GrpcError('UNIMPLEMENTED', 'method disabled');
@@ -83,9 +98,9 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       replays: this.#replays,
       held: this.#held,
       source: {
-        want: (request, from) => {
+        want: (request, from, before) => {
           if (from !== null) this.#hasPast = true;
-          return this.#source.want(request, from);
+          return this.#source.want(request, from, before);
         },
       },
       limits: this.#options,

@@ -1,5 +1,16 @@
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 
+/** How much of its stream a client has not taken yet. */
+export type Behind = Readonly<{
+  messages: number;
+  /** Of those of them that are made already: messages of blocks are made when their turn comes. */
+  bytes: number;
+  /** Blocks that were not told whole. */
+  blocks?: number;
+  /** Slots between what a replay was to tell next and the first that is held still. */
+  slots?: number;
+}>;
+
 /** Where the messages of one stream go. */
 export interface GeyserSink {
   /**
@@ -13,4 +24,6 @@ export interface GeyserSink {
   readonly waitingMessages?: number;
   /** Ends the stream; what was pushed before still goes out. */
   end(status: GrpcStatus): void;
+  /** Ends the stream, since its client is too slow for it; what was pushed before still goes out. */
+  lag(behind: Behind): void;
 }

@@ -15,12 +15,20 @@ export interface GeyserSource {
   /**
    * @param fromSlot - slots from it on, which may have been told without what is wanted now, are told again as far as
    * that is possible; what was told before is not told twice.
+   * @param before - ends when this one is there: what it alone names takes no room from what is wanted in its place.
+   * @throws Failure FILTER_LIMIT, OVERLOADED when it names more than the source can tell.
    */
-  want(request: SubscribeRequest, fromSlot: Slot | null): Wish;
+  want(request: SubscribeRequest, fromSlot: Slot | null, before?: Wish | null): Wish;
 }
 
 /** A source that tells everything, asked or not. */
 export const fullSource: GeyserSource = { want: () => ({ ready: Promise.resolve(), end: () => {} }) };
+
+/**
+ * Why what was told counts no more. `source`: another source tells from now on, which goes on from nothing that was told,
+ * and may tell it otherwise. `chain`: what comes may lie far behind what was told, or be of another chain.
+ */
+export type StartOver = 'source' | 'chain';
 
 /** Whoever hears a source. */
 export interface GeyserListener {
@@ -31,4 +39,6 @@ export interface GeyserListener {
    * @param kinds - what is missing; all of a slot where `slot` is among them: it is never `processed` then.
    */
   lost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
+  /** What was told until now counts no more. */
+  startOver(why: StartOver): void;
 }

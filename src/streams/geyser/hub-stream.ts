@@ -1,4 +1,5 @@
 import type { Slot } from '../../ledger/units.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -15,6 +16,11 @@ import type { ReplayTurns } from './replay-turns.ts';
 import type { OpenedStream } from './stream-opener.ts';
 import { wantedKinds } from './wanted-kinds.ts';
 
+export type HubStreamLimits = Readonly<{
+  /** How long a stream that begins in the past waits at most for what nodes tell of it again, in milliseconds. */
+  replayReadyTimeoutMs: number;
+}>;
+
 type HubStreamOptions = Readonly<{
   sink: GeyserSink;
   /** By level. */
@@ -24,7 +30,7 @@ type HubStreamOptions = Readonly<{
   replays: ReplayTurns;
   held: HeldContent;
   source: GeyserSource;
-  limits: ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
+  limits: HubStreamLimits & ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
   closed: () => void;
 }>;
 
@@ -56,7 +62,10 @@ export class HubStream implements OpenedStream {
     return this.#level;
   }
 
-  /** @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE; the stream is then to be closed. */
+  /**
+   * @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE, Failure UPSTREAM_UNAVAILABLE and what the source
+   * refuses with; the stream is then to be closed.
+   */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const wanted = request as SubscribeRequest;
     const filters = compileFilters(wanted);
@@ -80,7 +89,7 @@ export class HubStream implements OpenedStream {
     }
     // All of the past is told anew.
     this.#options.blocks.drop(this.#options.sink);
-    await wish.ready;
+    await this.#readyInTime(wish);
     if (run !== this.#run || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);
@@ -104,12 +113,24 @@ export class HubStream implements OpenedStream {
 
   #want(wanted: SubscribeRequest, from: Slot | null): Wish {
     const before = this.#wish;
-    const wish = this.#options.source.want(wanted, from);
+    const wish = this.#options.source.want(wanted, from, before);
     this.#wish = wish;
     before?.end();
     this.#kinds = wantedKinds(wanted);
     this.#level = levelOf(wanted.commitment);
     return wish;
+  }
+
+  /** Requests behind this one wait as long. @throws Failure UPSTREAM_UNAVAILABLE */
+  async #readyInTime({ ready }: Wish): Promise<void> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
+    try {
+      await Promise.race([ready, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #forget(): void {
@@ -140,11 +161,12 @@ export class HubStream implements OpenedStream {
         this.#replay = null;
         this.#hear(this.#filters ?? filters);
       },
-      lagged: (behind) =>
-        this.end({
-          code: 'INTERNAL',
-          message: `lagged to receive geyser messages: the replay is ${behind} slots behind what is held`,
-        }),
+      lagged: (slots) => {
+        if (!this.#isOpen) return;
+        this.close();
+        const { waitingMessages = 0, waitingBytes = 0 } = sink;
+        sink.lag({ messages: waitingMessages, bytes: waitingBytes, slots: Number(slots) });
+      },
     });
     this.#replay.start();
   }

@@ -29,8 +29,8 @@ type ReplayOptions = Readonly<{
   replays: ReplayTurns;
   /** All of the past was told: the stream hears what comes from now on, in the same turn. */
   joined: () => void;
-  /** What was to be told next is held no more. */
-  lagged: (behind: bigint) => void;
+  /** What was to be told next is held no more; so many slots are between it and what is. */
+  lagged: (slots: bigint) => void;
 }>;
 
 /**

@@ -96,14 +96,23 @@ export class SlotContent {
   }
 }
 
-/** Arrival is the order of the writes: an account is locked while it is written. */
+/** Whether a write that came later is the older one, as the node says that told both. */
+const isOlder = (update: RawAccount, known: RawAccount): boolean =>
+  update.origin === known.origin && update.writeVersion < known.writeVersion;
+
+/**
+ * Arrival is the order of the writes, for an account is locked while it is written, unless one stream told both and
+ * counts them otherwise. What streams of two nodes count cannot be compared.
+ */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;
   for (const update of content) {
     if (update.kind !== 'account') continue;
-    last.set(bytesKey(update.address), update);
     writes++;
+    const key = bytesKey(update.address);
+    const known = last.get(key);
+    if (known === undefined || !isOlder(update, known)) last.set(key, update);
   }
   if (last.size === writes) return content;
   return content.filter(

@@ -2,7 +2,8 @@ import type { Logger } from '../../base/log.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { hasGeyser } from '../feeds/geyser/geyser-link.ts';
+import { type GeyserNode, hasGeyser } from '../feeds/geyser/geyser-link.ts';
+import type { KnownSlot } from '../known-slots.ts';
 import type { NodeConfig } from '../node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { PubsubSource } from './pubsub-source.ts';
@@ -15,6 +16,8 @@ export type CreateGeyserSourceOptions = Readonly<{
   reader: Pick<ChainReader, 'known' | 'slots' | 'eachBlock'>;
   /** Tells slots, roots and accounts where no node has Geyser. */
   feed: Feed;
+  /** The newest slot as the nodes that are polled tell it; null while none does. */
+  head?: () => KnownSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
 }>;
@@ -24,36 +27,53 @@ export type ClosableGeyserSource = GeyserSource &
   Readonly<{
     /** Ends everything at once; the listener hears nothing more. */
     close(): void;
-    /** Whether it tells what Geyser servers do, and not what stands in for it. */
+    /** Whether it tells what Geyser servers do, and not what stands in for it; `setNodes` may change it. */
     isGeyser: boolean;
     /**
-     * Listens to these nodes from now on.
-     * @returns whether it can follow: what stands in for Geyser gives way to it only at the start, and the other way round.
+     * Listens to these nodes from now on. Where the last Geyser server goes, PubSub and blocks take its place, and
+     * where a first one comes, it takes theirs: the listener hears that all starts over, and all wishes are over.
      */
-    setNodes(nodes: readonly NodeConfig[]): boolean;
+    setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
 /** Tells the updates of a network to one listener, from its nodes' Geyser servers or what comes nearest to them. */
 export function createGeyserSource(
-  { nodes, reader, feed, options, log }: CreateGeyserSourceOptions,
+  { nodes, reader, feed, head = () => null, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,
 ): ClosableGeyserSource {
   const limits = { ...geyserSourceOptions, ...options };
-  const servers = nodes.filter(hasGeyser);
-  const geyser =
+  const open = (servers: readonly GeyserNode[]): UpstreamGeyser | PubsubSource =>
     servers.length > 0
-      ? new UpstreamGeyser({ nodes: servers, reader, options: limits, log }, listener)
-      : null;
-  const source = geyser ?? new PubsubSource({ feed, reader, listener, limits, log });
+      ? new UpstreamGeyser({ nodes: servers, reader, head, options: limits, log }, listener)
+      : new PubsubSource({ feed, reader, listener, limits, log });
+  let source = open(nodes.filter(hasGeyser));
+  let isClosed = false;
   return {
-    want: (request, fromSlot) => source.want(request, fromSlot),
-    close: () => source.close(),
-    isGeyser: geyser !== null,
+    want: (request, fromSlot, before) => source.want(request, fromSlot, before),
+    close() {
+      isClosed = true;
+      source.close();
+    },
+    get isGeyser() {
+      return source instanceof UpstreamGeyser;
+    },
     setNodes(now) {
-      const left = now.filter(hasGeyser);
-      if (geyser === null) return left.length === 0;
-      geyser.setNodes(left);
-      return left.length > 0;
+      const servers = now.filter(hasGeyser);
+      const isGeyser = servers.length > 0;
+      if (isClosed || (!isGeyser && source instanceof PubsubSource)) return;
+      if (isGeyser && source instanceof UpstreamGeyser) {
+        source.setNodes(servers);
+        return;
+      }
+      source.close();
+      source = open(servers);
+      log.warn(isGeyser ? TAKEN_UP : GIVEN_UP);
+      listener.startOver('source');
     },
   };
 }
+
+const GIVEN_UP =
+  'no node with Geyser is left: gRPC streams were ended, and go on from PubSub and blocks, which tell less';
+const TAKEN_UP =
+  'a node with Geyser is there: gRPC streams were ended, and go on from it in place of PubSub and blocks';

@@ -3,13 +3,14 @@ import type { Block } from '../../ledger/block.ts';
 import { type Slot, slot as slotOf, U64_MAX } from '../../ledger/units.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
-import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import type { RawAccount, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import { type ChainReader, ReadRefused } from '../feeds/chain-reader.ts';
 import { readSlotInfo } from '../feeds/slot-info.ts';
 import { updatesOf } from './block-updates.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { SparingLog } from './sparing-log.ts';
 import type { Teller } from './teller.ts';
 import { UpdateMerge } from './update-merge.ts';
 
@@ -25,8 +26,7 @@ export type FollowedBlocksOptions = Readonly<{
 const STRIDE = 64n;
 /** Slots before the tip in which the last confirmed block is looked for. */
 const START_REACH = 64n;
-/** Accounts that wait for their block, at most: beyond it those of the oldest slot heard of go. */
-const ACCOUNTS_MAX = 20_000;
+const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
 
 /**
  * Tells the blocks of a network as they are confirmed, read with getBlocks and getBlock each time a node tells of a
@@ -39,6 +39,9 @@ export class FollowedBlocks {
   readonly #end = new AbortController();
   readonly #accounts = new Map<Slot, RawAccount[]>();
   readonly #begun = Promise.withResolvers<void>();
+  /** Slots of which accounts were let go before they could be told. */
+  readonly #short = new Set<Slot>();
+  readonly #log: SparingLog;
   #held = 0;
   #last: Slot | null = null;
   /** The block behind which the telling begins. */
@@ -47,6 +50,7 @@ export class FollowedBlocks {
 
   constructor(options: FollowedBlocksOptions) {
     this.#options = options;
+    this.#log = new SparingLog(options.log);
     const { limits, listener } = options;
     this.#merge = new UpdateMerge({ limits, listener, onFirst: () => {}, onWaiting: () => {} });
     this.#teller = this.#merge.join({ from: null, tip: slotOf(U64_MAX), fillsIn: true, seals: false });
@@ -59,18 +63,24 @@ export class FollowedBlocks {
     return this.#begun.promise;
   }
 
-  /** An account as its slot left it: told with the block, or behind it when that was told. */
+  /**
+   * An account as its slot left it: told with the block, or behind it when that was told. Where more wait than may be
+   * held, those of the slot that waits for longest go, and it is said with its block that they are missing.
+   */
   tellAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'told') {
       this.#teller.take(account);
       return;
     }
+    if (this.#short.has(slot)) return;
     const held = this.#accounts.get(slot) ?? [];
     held.push(account);
     this.#accounts.set(slot, held);
     this.#held++;
-    if (this.#held > ACCOUNTS_MAX) this.#drop(this.#accounts.keys().next().value!);
+    if (this.#held > this.#options.limits.waitingAccountsMax) {
+      this.#letGo(this.#accounts.keys().next().value!);
+    }
   }
 
   /** Tells blocks before those that are followed, as far as nodes have them. Never rejects. */
@@ -164,6 +174,7 @@ export class FollowedBlocks {
 
   #tell(block: Block): void {
     if (this.#end.signal.aborted) return;
+    if (this.#short.delete(block.slot)) this.#lost(block.slot);
     for (const update of updatesOf(block)) {
       this.#teller.take(update);
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
@@ -171,6 +182,23 @@ export class FollowedBlocks {
     }
     // What waits for older slots waits for forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#drop(slot);
+    for (const slot of this.#short) if (slot < block.slot) this.#short.delete(slot);
+  }
+
+  /** Its block may never come: then nobody misses anything. */
+  #letGo(slot: Slot): void {
+    const max = this.#options.limits.waitingAccountsMax;
+    this.#log.warn({ slot: Number(slot), max }, 'more accounts wait for their blocks than may be held');
+    this.#drop(slot);
+    this.#short.add(slot);
+    if (this.#short.size <= this.#options.limits.slotsMax) return;
+    const oldest = this.#short.values().next().value!;
+    this.#short.delete(oldest);
+    this.#lost(oldest);
+  }
+
+  #lost(slot: Slot): void {
+    this.#options.listener.lost(slot, slot, accountsOnly);
   }
 
   #drop(slot: Slot): void {

@@ -16,7 +16,10 @@ export type GeyserSourceOptions = GrpcStreamLimits &
     openTimeoutMs: number;
     /** Filters of one request; beyond it, broader ones take their place. */
     filtersMax: number;
-    /** Addresses in all filters of one kind of update; beyond it, all updates of that kind are asked for. */
+    /**
+     * Addresses in all filters of one kind of update; beyond it, all updates of that kind are asked for. Where PubSub
+     * stands in, subscriptions to accounts and owners; beyond it, wishes are refused.
+     */
     addressesMax: number;
     /** Slots before the oldest unfinished one from which a stream that was cut asks for a replay. */
     replayMarginSlots: number;
@@ -34,6 +37,8 @@ export type GeyserSourceOptions = GrpcStreamLimits &
     slotsMax: number;
     /** Updates of one slot that are remembered; what comes beyond it may be told more than once. */
     slotUpdatesMax: number;
+    /** Where PubSub stands in, accounts that wait for their blocks; beyond it, those of the oldest slot are lost. */
+    waitingAccountsMax: number;
   }>;
 
 /** What holds unless configuration says otherwise. */
@@ -60,4 +65,5 @@ export const geyserSourceOptions: GeyserSourceOptions = {
   fillSlotsMax: 600,
   slotsMax: 512,
   slotUpdatesMax: 1_000_000,
+  waitingAccountsMax: 20_000,
 };

@@ -2,13 +2,16 @@ import type { Slot } from '../../ledger/units.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GeyserSource, Wish } from '../../streams/geyser/geyser-source.ts';
 import { FollowedBlocks, type FollowedBlocksOptions } from './followed-blocks.ts';
-import { WatchedAccounts } from './watched-accounts.ts';
-import { WishUnion } from './wish-union.ts';
+import { namedAccounts } from './named-accounts.ts';
+import { SparingLog } from './sparing-log.ts';
+import { type Watch, WatchedAccounts } from './watched-accounts.ts';
 
 type Run = Readonly<{ blocks: FollowedBlocks; accounts: WatchedAccounts }>;
 
 /** How long blocks are followed when nobody wants anything any more. */
 const IDLE_MS = 60_000;
+const UNNAMED =
+  'a stream wants accounts that it does not name by address or owner: PubSub tells it only those that are named';
 
 /**
  * Stands in where no node has Geyser, for as long as anybody wants anything: blocks as they are confirmed, and the
@@ -18,7 +21,8 @@ const IDLE_MS = 60_000;
  */
 export class PubsubSource implements GeyserSource {
   readonly #options: FollowedBlocksOptions;
-  readonly #union: WishUnion;
+  readonly #log: SparingLog;
+  readonly #watches = new WeakMap<Wish, Watch>();
   #run: Run | null = null;
   #idle: NodeJS.Timeout | null = null;
   #wishes = 0;
@@ -26,23 +30,29 @@ export class PubsubSource implements GeyserSource {
 
   constructor(options: FollowedBlocksOptions) {
     this.#options = options;
-    this.#union = new WishUnion(options.limits);
+    this.#log = new SparingLog(options.log);
   }
 
-  want(request: SubscribeRequest, fromSlot: Slot | null): Wish {
-    const leave = this.#union.add(request);
+  /** @throws Failure FILTER_LIMIT, OVERLOADED when it names more accounts than PubSub is asked for. */
+  want(request: SubscribeRequest, fromSlot: Slot | null, before: Wish | null = null): Wish {
+    if (this.#isClosed) return { ready: Promise.resolve(), end: () => {} };
     this.#wishes++;
     if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#run ??= this.#start();
+    const replaced = before === null ? undefined : this.#watches.get(before);
+    const watch = this.#watch(this.#run.accounts, request, replaced);
     let isOver = false;
-    return {
-      ready: this.#begin(fromSlot),
+    const wish: Wish = {
+      ready: this.#ready(this.#run.blocks, watch, fromSlot),
       end: () => {
         if (isOver) return;
         isOver = true;
-        leave();
+        watch.end();
         this.#left();
       },
     };
+    this.#watches.set(wish, watch);
+    return wish;
   }
 
   close(): void {
@@ -50,14 +60,21 @@ export class PubsubSource implements GeyserSource {
     this.#stop();
   }
 
-  async #begin(fromSlot: Slot | null): Promise<void> {
-    if (this.#isClosed) return;
-    this.#run ??= this.#start();
-    const { blocks, accounts } = this.#run;
-    const { openTimeoutMs } = this.#options.limits;
+  #watch(accounts: WatchedAccounts, request: SubscribeRequest, replaced: Watch | undefined): Watch {
+    const named = namedAccounts(request);
+    if (named.hasUnnamed) this.#log.warn({}, UNNAMED);
+    try {
+      return accounts.watch(named, replaced);
+    } catch (refused) {
+      this.#left();
+      throw refused;
+    }
+  }
+
+  async #ready(blocks: FollowedBlocks, { opened }: Watch, fromSlot: Slot | null): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, openTimeoutMs);
-    await Promise.race([Promise.all([blocks.begun, this.#watch(accounts)]), late]);
+    const timer = setTimeout(resolve, this.#options.limits.openTimeoutMs);
+    await Promise.race([Promise.all([blocks.begun, opened]), late]);
     clearTimeout(timer);
     if (fromSlot !== null) await blocks.tellFrom(fromSlot);
   }
@@ -75,13 +92,8 @@ export class PubsubSource implements GeyserSource {
     return { blocks, accounts };
   }
 
-  #watch(accounts: WatchedAccounts): Promise<void> {
-    return accounts.want(this.#union.request('exact').accounts?.values() ?? []);
-  }
-
   #left(): void {
     this.#wishes--;
-    if (this.#run !== null) void this.#watch(this.#run.accounts);
     if (this.#wishes > 0) return;
     this.#idle = setTimeout(() => this.#stop(), IDLE_MS);
     this.#idle.unref();

@@ -30,6 +30,28 @@ describe('seen keys', () => {
     expect(seen.raise(address, null, 1)).toBe(true);
   });
 
+  it('tell addresses apart that were made so that words of theirs cancel each other', () => {
+    // The inverse of value ^ (value >>> 15): it is the highest bit after that step that is turned.
+    const turned = (word: number): number => {
+      const value = (word ^ (word >>> 15) ^ 0x8000_0000) >>> 0;
+      return (value ^ (value >>> 15) ^ (value >>> 30)) >>> 0;
+    };
+    let told = 0;
+    for (let run = 0; run < 2_000; run++) {
+      const seen = new SeenKeys(100_000);
+      const [root, signature] = [bytesOf(run, 32), bytesOf(run + 1, 64)];
+      // Each with an even number of its words turned.
+      for (let words = 0; words < 256; words++) {
+        const address = Buffer.from(root);
+        const bits = Array.from({ length: 8 }, (_, at) => at).filter((at) => (words >> at) & 1);
+        if (bits.length % 2 === 1) continue;
+        for (const at of bits) address.writeUInt32LE(turned(address.readUInt32LE(at * 4)), at * 4);
+        if (seen.raise(address, signature, 1)) told++;
+      }
+    }
+    expect(told).toBe(2_000 * 128);
+  });
+
   it('count', () => {
     const seen = new SeenKeys(10);
     const key = bytesOf(1, 32);

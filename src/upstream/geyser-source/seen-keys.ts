@@ -1,25 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { HalfSipHash } from '../../base/half-sip-hash.ts';
 
-/** The longest key: an address and a signature. */
-const KEY_WORDS_MAX = 24;
 const ROWS_FIRST = 64;
 
-/** One secret odd factor for each word of a key and each lane, so that nobody can choose keys that meet. */
-const secrets = randomBytes(KEY_WORDS_MAX * 2 * 4);
-const factors = Uint32Array.from({ length: KEY_WORDS_MAX * 2 }, (_, at) => secrets.readUInt32LE(at * 4) | 1);
-
-const mixed = (hash: number): number => {
-  const once = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
-  const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b);
-  return twice ^ (twice >>> 16);
-};
-
-const wordAt = (bytes: Uint8Array, at: number): number =>
-  bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+/** With a key of this process, so that nobody can choose keys that meet. */
+const hash = new HalfSipHash(randomBytes(8));
 
 /**
- * Counts by keys of bytes, in 12 bytes a key: each is known by 64 bits of a hash with secret factors, so two keys of
- * a slot are taken for one about once in 10^11 slots of 10,000 keys. Nothing is allocated for a key.
+ * Counts by keys of bytes, in 12 bytes a key: each is known by 64 bits of a hash with a secret key, so two keys of a
+ * slot are taken for one about once in 10^11 slots of 10,000 keys. Nothing is allocated for a key.
  */
 export class SeenKeys {
   readonly #max: number;
@@ -44,15 +33,8 @@ export class SeenKeys {
    * @returns whether it was lower; true for a key that is not remembered when there is no room.
    */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
-    let [one, two, word] = [0, 0, 0];
-    for (let part: Uint8Array | null = first; part !== null; part = part === first ? second : null) {
-      for (let at = 0; at + 4 <= part.length; at += 4, word += 2) {
-        const value = wordAt(part, at);
-        one = (one + Math.imul(value ^ (value >>> 15), factors[word]!)) | 0;
-        two = (two + Math.imul((value << 13) | (value >>> 19), factors[word + 1]!)) | 0;
-      }
-    }
-    return this.#raise(mixed(one), mixed(two ^ one), to);
+    hash.of(first, second);
+    return this.#raise(hash.low, hash.high, to);
   }
 
   #raise(one: number, two: number, to: number): boolean {

@@ -33,6 +33,8 @@ export class SlotRecord {
   level: Commitment = 'processed';
   /** Waits for the slot before. */
   end: SlotEnd | null = null;
+  /** Of the version that was told; empty before. */
+  blockhash = '';
   /** Since when; `performance.now()`. */
   waitingSince = 0;
   /** Versions of it that died before the one that is told, as its server counts them. */

@@ -91,6 +91,8 @@ export class Teller {
   request: string | null = '';
   /** The newest slot that it told to its end. */
   newest: Slot | null = null;
+  /** The slot that it began or ended last; null for none, or where old slots are told on purpose. */
+  at: Slot | null = null;
 
   constructor(options: TellerOptions, told: Told) {
     this.#options = options;
@@ -128,6 +130,13 @@ export class Teller {
   /** Nothing more comes: of what it has not told to its end nothing counts. */
   end(): void {
     for (const share of this.#shares.values()) if (!share.isDone) share.isWhole = false;
+  }
+
+  /** Nothing that it told counts any more. */
+  startOver(): void {
+    this.#shares.clear();
+    this.#last = null;
+    this.newest = null;
   }
 
   take(update: RawUpdate | RawBlockCounts): void {
@@ -177,6 +186,8 @@ export class Teller {
   }
 
   #takeStatus(update: RawSlot): void {
+    const isMark = update.status === 'createdBank' || update.status === 'processed';
+    if (isMark && !this.#options.fillsIn) this.at = update.slot;
     switch (update.status) {
       case 'createdBank':
         this.#takeBank(update);

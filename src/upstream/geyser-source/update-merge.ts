@@ -4,14 +4,17 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import type { KnownSlot } from '../known-slots.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import { SlotHorizon } from './slot-horizon.ts';
+import { FAR_SLOTS, SlotHorizon } from './slot-horizon.ts';
 import { type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
 import { OUTDATED, Teller, type TellerOptions, type Told } from './teller.ts';
 
 export type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
+  /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */
+  head?: () => KnownSlot | null;
   /** The telling begins. */
   onFirst: () => void;
   /** A slot waits for one before it that may be missing: see `hole`. */
@@ -33,6 +36,8 @@ export class UpdateMerge implements Told {
   readonly #options: UpdateMergeOptions;
   readonly #records = new Map<Slot, SlotRecord>();
   readonly #waiting = new Set<SlotRecord>();
+  /** Slots that are confirmed or final as a server says, and that the chain may not have come to. */
+  readonly #raised = new Set<Slot>();
   readonly #tellers = new Set<Teller>();
   readonly #lost: Hole[] = [];
   readonly #horizon: SlotHorizon;
@@ -45,7 +50,8 @@ export class UpdateMerge implements Told {
 
   constructor(options: UpdateMergeOptions) {
     this.#options = options;
-    this.#horizon = new SlotHorizon(options.limits.stallMs);
+    const { limits, head = () => null } = options;
+    this.#horizon = new SlotHorizon({ quietMs: limits.stallMs, head, streams: this.#tellers });
   }
 
   /** The slot with which the telling began; null before. */
@@ -83,6 +89,8 @@ export class UpdateMerge implements Told {
     for (const { parent, waitingSince } of this.#waiting) {
       if (parent === null || this.#records.get(parent)?.state === 'waiting' || this.#isSettled(parent))
         continue;
+      // What nobody can tell yet is not missing.
+      if (!this.#horizon.hasCome(parent)) continue;
       const isOverdue = now - waitingSince > this.#options.limits.stallMs;
       if (!isOverdue && this.#mayComeYet(parent)) continue;
       if (to === null || parent < to) to = parent;
@@ -107,17 +115,18 @@ export class UpdateMerge implements Told {
   record(slot: Slot): SlotRecord | null {
     const known = this.#records.get(slot);
     if (known !== undefined) return known;
+    const over = this.#over();
+    if (over !== null && slot <= over && this.#horizon.isLeft(over)) this.#beginAnew();
     if ((this.#floor !== null && slot <= this.#floor) || !this.#horizon.takes(slot)) return null;
     const { slotsMax, slotUpdatesMax } = this.#options.limits;
     const record = new SlotRecord(slot, slotUpdatesMax);
     if (this.#lost.some(({ from, to }) => from <= slot && slot <= to)) record.state = 'lost';
     this.#records.set(slot, record);
-    if (this.#records.size > slotsMax) this.#forgetOldest();
+    if (this.#records.size > slotsMax) this.#forgetFarthest();
     return record;
   }
 
   isEarlier(slot: Slot): boolean {
-    if (this.#first !== null && this.#horizon.leaves(this.#first, slot)) this.#forgetBeginning();
     return this.#first !== null && slot < this.#first;
   }
 
@@ -148,6 +157,7 @@ export class UpdateMerge implements Told {
   }
 
   end(record: SlotRecord, end: SlotEnd): void {
+    if (record.state === 'told' && record.blockhash !== end.meta.blockhash) this.#beginAnewIfBelow();
     if (record.state !== 'open') return;
     record.end = end;
     record.parent = end.meta.parentSlot;
@@ -174,7 +184,13 @@ export class UpdateMerge implements Told {
     if (record === null || (level !== 'confirmed' && level !== 'finalized')) return;
     record.parent ??= update.parent;
     if (commitments.indexOf(level) > commitments.indexOf(record.level)) record.level = level;
-    if (record.state === 'told') this.#raise(record, update.createdAt);
+    this.#raised.add(update.slot);
+    for (const slot of this.#raised) {
+      if (!this.#horizon.hasCome(slot)) continue;
+      this.#raised.delete(slot);
+      const come = this.#records.get(slot);
+      if (come?.state === 'told') this.#raise(come, update.createdAt);
+    }
   }
 
   passed(update: RawSlot): void {
@@ -247,10 +263,12 @@ export class UpdateMerge implements Told {
     this.#waiting.delete(record);
     record.end = null;
     record.state = 'told';
+    record.blockhash = meta.blockhash;
     this.#options.listener.tell(meta);
     this.#tellStatus(record, processed);
     if (this.#newest === null || record.slot > this.#newest) this.#newest = record.slot;
-    if (record.level !== 'processed') this.#raise(record, processed.createdAt);
+    if (record.level !== 'processed' && !this.#raised.has(record.slot))
+      this.#raise(record, processed.createdAt);
   }
 
   /** Tells the levels that a slot has reached, of it and, before, of all that it stands on. */
@@ -290,20 +308,62 @@ export class UpdateMerge implements Told {
     }
   }
 
-  /** The telling begins anew, with slots far behind those before. */
-  #forgetBeginning(): void {
+  /** Slots up to this one are forgotten, or far behind what was begun; null for none. */
+  #over(): Slot | null {
+    const begun = this.#begun;
+    const far = begun === null || begun <= FAR_SLOTS ? null : slotOf(begun - FAR_SLOTS - 1n);
+    return this.#floor === null || (far !== null && far > this.#floor) ? far : this.#floor;
+  }
+
+  /** A slot that was told is another now: its chain began again if nobody is where that was any more. */
+  #beginAnewIfBelow(): void {
+    if (this.#begun !== null && this.#horizon.isBelow(this.#begun)) this.#beginAnew();
+  }
+
+  /** All that is told lies far behind what was told before: that was wrong, or its chain is no more. */
+  #beginAnew(): void {
+    for (const record of this.#records.values()) {
+      record.startOver(record.deaths);
+      record.state = 'lost';
+    }
+    this.#records.clear();
+    this.#waiting.clear();
+    this.#raised.clear();
+    this.#lost.length = 0;
+    for (const teller of this.#tellers) teller.startOver();
     this.#first = null;
     this.#newest = null;
     this.#begun = null;
+    this.#floor = null;
+    this.#horizon.forget();
+    this.#options.listener.startOver('chain');
   }
 
-  #forgetOldest(): void {
-    let oldest: SlotRecord | null = null;
+  /** What lies farthest from the head goes; the oldest where no head is trusted. */
+  #forgetFarthest(): void {
+    const head = this.#horizon.head?.slot ?? null;
+    let lowest: SlotRecord | null = null;
+    let highest: SlotRecord | null = null;
     for (const record of this.#records.values()) {
-      if (oldest === null || record.slot < oldest.slot) oldest = record;
+      if (lowest === null || record.slot < lowest.slot) lowest = record;
+      if (highest === null || record.slot > highest.slot) highest = record;
     }
-    if (oldest === null) return;
+    if (lowest === null || highest === null) return;
+    if (head !== null && highest.slot - head > head - lowest.slot) this.#forgetAhead(highest);
+    else this.#forgetOldest(lowest);
+  }
+
+  /** It may be no slot at all, and is begun again when the chain comes to it. */
+  #forgetAhead(record: SlotRecord): void {
+    this.#records.delete(record.slot);
+    this.#raised.delete(record.slot);
+    this.#waiting.delete(record);
+    record.state = 'lost';
+  }
+
+  #forgetOldest(oldest: SlotRecord): void {
     this.#records.delete(oldest.slot);
+    this.#raised.delete(oldest.slot);
     if (this.#floor === null || oldest.slot > this.#floor) this.#floor = oldest.slot;
     if (!this.#waiting.delete(oldest)) return;
     this.#options.listener.lost(oldest.slot, oldest.slot, updateKinds);

@@ -40,6 +40,8 @@ export class UpdateStream {
   readonly #listener: UpdateStreamListener;
   readonly #stream: GrpcStream;
   readonly #watch: NodeJS.Timeout;
+  /** Whose count versions of writes are: a server that starts again begins anew. */
+  readonly #origin = {};
   #slot = -1n;
   #progressAt = performance.now();
   #isUnreadable = false;
@@ -95,7 +97,7 @@ export class UpdateStream {
   /** One message that cannot be read does not end a stream. */
   #read(bytes: Buffer): ReturnType<typeof readRawUpdate> {
     try {
-      return readRawUpdate(bytes, Date.now());
+      return readRawUpdate(bytes, Date.now(), this.#origin);
     } catch (error) {
       if (!(error instanceof InvalidProtobuf)) throw error;
       const { log, node } = this.#options;

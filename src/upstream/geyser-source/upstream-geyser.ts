@@ -6,6 +6,7 @@ import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/ge
 import type { GeyserListener, GeyserSource, Wish } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
+import type { KnownSlot } from '../known-slots.ts';
 import { EndpointLink } from './endpoint-link.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { HoleRepair } from './hole-repair.ts';
@@ -14,10 +15,12 @@ import { UpdateMerge } from './update-merge.ts';
 import { type Breadth, fullRequest, type WantedKinds, WishUnion } from './wish-union.ts';
 
 export type UpstreamGeyserOptions = Readonly<{
-  /** All of them are listened to at once; at least one. */
+  /** All of them are listened to at once. */
   nodes: readonly GeyserNode[];
   /** Reads blocks where no server replays what is missing. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
+  /** The newest slot as somebody else than these nodes' Geyser knows it; null while nobody does. */
+  head?: () => KnownSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
 }>;
@@ -49,13 +52,14 @@ export class UpstreamGeyser implements GeyserSource {
   constructor(options: UpstreamGeyserOptions, listener: GeyserListener) {
     this.#options = options;
     this.#limits = { ...geyserSourceOptions, ...options.options };
-    const { reader, log } = options;
+    const { reader, head = () => null, log } = options;
     const limits = this.#limits;
     this.#union = new WishUnion(limits);
     this.#backfills = new Turnstile(limits.backfillsMax);
     const merge = new UpdateMerge({
       limits,
       listener,
+      head,
       onFirst: () => this.#begun.resolve(),
       onWaiting: () => this.#repair.look(),
     });
@@ -129,12 +133,12 @@ export class UpstreamGeyser implements GeyserSource {
     return Buffer.from(encodeSubscribeRequest(this.#request('exact')));
   }
 
-  /** Servers that are away are not waited for, unless all of them are. */
+  /** Servers that are away are not waited for, unless all of them are; a race that nobody runs never ends. */
   #changed(): void {
     const up = this.#links.map((link) => link.isUp);
     const waits = this.#links.map((link) => link.changed());
-    const isUp = up.includes(true);
-    const taken = isUp ? Promise.all(waits.filter((_, at) => up[at])) : Promise.race(waits);
+    const isAway = waits.length > 0 && !up.includes(true);
+    const taken = isAway ? Promise.race(waits) : Promise.all(waits.filter((_, at) => up[at]));
     const before = this.#taken;
     this.#taken = Promise.all([before, taken]).then(() => {
       this.#narrowUpTo = this.#merge.begun;

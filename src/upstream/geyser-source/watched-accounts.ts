@@ -5,19 +5,21 @@ import { type Address, parseAddress } from '../../ledger/address.ts';
 import { MalformedJson, objectOf, stringOf } from '../../ledger/encoding/read-json.ts';
 import { readAccount } from '../../ledger/encoding/read-ui-account.ts';
 import type { Slot } from '../../ledger/units.ts';
+import { Failure } from '../../protocol/errors.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
-import type { AccountsFilter } from '../../protocol/geyser/subscribe-request.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { contextValue } from '../feeds/gap/context.ts';
 import { spreadPause } from '../retry-pause.ts';
 import { contextSlot } from '../slots/told-slot.ts';
+import type { NamedAccounts } from './named-accounts.ts';
+import { SparingLog } from './sparing-log.ts';
 
 type WatchedAccountsOptions = Readonly<{
   feed: Feed;
-  /** Subscriptions at most; what is wanted beyond is not told. */
+  /** Subscriptions at most: what would be one more is refused. */
   subscriptionsMax: number;
   /** Pause before a subscription that failed is opened again. */
   retryMs: number;
@@ -25,50 +27,71 @@ type WatchedAccountsOptions = Readonly<{
   log: Logger;
 }>;
 
-type Watched = { readonly subscription: Subscription; end: (() => void) | null; isOver: boolean };
+type Watched = {
+  readonly subscription: Subscription;
+  /** How many want it. */
+  watches: number;
+  opened: Promise<void>;
+  end: (() => void) | null;
+  isOver: boolean;
+};
+
+/** What one request has watched, for as long as it wants it. */
+export type Watch = Readonly<{
+  /** By key. */
+  watched: ReadonlyMap<string, Watched>;
+  /** Kept when nodes have heard of it. Never rejects. */
+  opened: Promise<void>;
+  /** To be called once. */
+  end: () => void;
+}>;
 
 const how = { commitment: 'processed', encoding: 'base64' } as const;
 
-/** Subscriptions that tell what a filter wants, as far as PubSub can; none for all accounts there are. */
-function subscriptionsOf({ account, owner }: AccountsFilter): Subscription[] {
-  if (account !== undefined && account.length > 0) {
-    return account.map((address) => ({ kind: 'account', address, ...how }));
+/** By key. */
+function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subscription> {
+  const subscriptions = new Map<string, Subscription>();
+  for (const address of addresses) subscriptions.set(address, { kind: 'account', address, ...how });
+  for (const program of owners) {
+    subscriptions.set(`of ${program}`, { kind: 'program', program, filters: [], ...how });
   }
-  return (owner ?? []).map((program) => ({ kind: 'program', program, filters: [], ...how }));
+  return subscriptions;
 }
-
-const keyOf = (subscription: Subscription): string =>
-  subscription.kind === 'account' ? subscription.address : JSON.stringify(subscription);
 
 /** Accounts that PubSub tells of, as writes of which only the last of a slot is known. */
 export class WatchedAccounts {
   readonly #options: WatchedAccountsOptions;
+  readonly #log: SparingLog;
   readonly #watched = new Map<string, Watched>();
   readonly #end = new AbortController();
   #version = 0n;
-  #isFull = false;
 
   constructor(options: WatchedAccountsOptions) {
     this.#options = options;
+    this.#log = new SparingLog(options.log);
   }
 
-  /** Watches what these filters want and nothing else. @returns kept when nodes have heard of it. Never rejects. */
-  async want(filters: Iterable<AccountsFilter>): Promise<void> {
-    const wanted = new Map([...filters].flatMap(subscriptionsOf).map((one) => [keyOf(one), one] as const));
-    for (const [key, watched] of this.#watched) if (!wanted.has(key)) this.#leave(key, watched);
-    const opened: Promise<void>[] = [];
+  /**
+   * Watches what a request names, besides what others do.
+   * @param replaced - ends when this one is there: what it alone has watched is not counted.
+   * @throws Failure FILTER_LIMIT when it names more than may be watched, OVERLOADED when it does together with others.
+   */
+  watch(names: NamedAccounts, replaced?: Watch): Watch {
+    const wanted = subscriptionsOf(names);
+    this.#checkRoom(wanted, replaced?.watched);
+    const watched = new Map<string, Watched>();
     for (const [key, subscription] of wanted) {
-      if (this.#watched.has(key)) continue;
-      if (this.#watched.size >= this.#options.subscriptionsMax) {
-        if (!this.#isFull) this.#options.log.warn('more accounts are wanted than PubSub is asked for');
-        this.#isFull = true;
-        break;
-      }
-      const watched: Watched = { subscription, end: null, isOver: false };
-      this.#watched.set(key, watched);
-      opened.push(this.#open(watched));
+      const one = this.#watched.get(key) ?? this.#begin(key, subscription);
+      one.watches++;
+      watched.set(key, one);
     }
-    await Promise.all(opened);
+    return {
+      watched,
+      opened: Promise.all([...watched.values()].map(({ opened }) => opened)).then(() => {}),
+      end: () => {
+        for (const [key, one] of watched) if (--one.watches === 0) this.#leave(key, one);
+      },
+    };
   }
 
   close(): void {
@@ -76,9 +99,39 @@ export class WatchedAccounts {
     for (const [key, watched] of this.#watched) this.#leave(key, watched);
   }
 
+  #checkRoom(wanted: ReadonlyMap<string, Subscription>, replaced: Watch['watched'] = new Map()): void {
+    const max = this.#options.subscriptionsMax;
+    let watched = this.#watched.size;
+    for (const key of wanted.keys()) if (!this.#watched.has(key)) watched++;
+    for (const [key, one] of replaced) {
+      if (one.watches === 1 && this.#watched.get(key) === one && !wanted.has(key)) watched--;
+    }
+    if (watched <= max) return;
+    this.#log.warn(
+      { wanted: wanted.size, watched, max },
+      'more accounts are wanted than PubSub is asked for',
+    );
+    if (wanted.size > max) throw new Failure('FILTER_LIMIT', { facts: { of: 'accounts and owners', max } });
+    throw new Failure('OVERLOADED', { facts: { of: 'accounts and owners', max } });
+  }
+
+  #begin(key: string, subscription: Subscription): Watched {
+    const watched: Watched = {
+      subscription,
+      watches: 0,
+      opened: Promise.resolve(),
+      end: null,
+      isOver: false,
+    };
+    this.#watched.set(key, watched);
+    watched.opened = this.#open(watched);
+    return watched;
+  }
+
   #leave(key: string, watched: Watched): void {
     watched.isOver = true;
     watched.end?.();
+    watched.end = null;
     this.#watched.delete(key);
   }
 
@@ -91,7 +144,9 @@ export class WatchedAccounts {
       });
       if (watched.isOver) end();
       else watched.end = end;
-    } catch {
+    } catch (error) {
+      const reason = error instanceof Failure ? error.code : 'refused';
+      this.#log.warn({ reason }, 'PubSub does not tell of an account that is wanted: it is asked again');
       void this.#openLater(watched);
     }
   }

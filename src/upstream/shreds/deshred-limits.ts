@@ -19,6 +19,13 @@ export type DeshredLimits = Readonly<{
   heldBytesMax: number;
   /** Signatures that were found wrong and are remembered, so that the same packet costs less the next time. */
   rejectedMax: number;
+  /**
+   * Wrong signatures that are found out in a second, a tenth of a millisecond each; shreds that would need more of them
+   * looked at wait.
+   */
+  forgedPerSecondMax: number;
+  /** Packets that wait for their signature to be looked at, in bytes; beyond it those go that waited longest. */
+  unjudgedBytesMax: number;
 }>;
 
 /** What holds unless configuration says otherwise. */
@@ -32,4 +39,6 @@ export const deshredLimits: DeshredLimits = {
   staleMs: 10_000,
   heldBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
+  forgedPerSecondMax: 2_000,
+  unjudgedBytesMax: 16 * 1024 * 1024,
 };

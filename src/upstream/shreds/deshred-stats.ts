@@ -17,7 +17,7 @@ export type DropReason =
   | 'leaderUnknown'
   /** Not signed by the leader, or not under the root that was signed. */
   | 'forged'
-  /** So many were forged of late that its signature was not looked at. */
+  /** So many were forged of late that its signature was not looked at before others took its room. */
   | 'unjudged'
   /** Signed by the leader, but not what was signed first for the same set. */
   | 'equivocation'

@@ -1,7 +1,7 @@
 import { bytesKey } from '../../base/bytes-key.ts';
 import { measureEntries } from '../../ledger/entry/read-entries.ts';
 import { parseShred, type Shred, slotOf, versionOf } from '../../ledger/shred/parse-shred.ts';
-import { DATA_HEADERS_BYTES } from '../../ledger/shred/shred-layout.ts';
+import { DATA_HEADERS_BYTES, SIGNATURE_BYTES } from '../../ledger/shred/shred-layout.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { type DeshredLimits, deshredLimits } from './deshred-limits.ts';
@@ -24,6 +24,10 @@ export type DeshredderOptions = Readonly<{
   limits?: Partial<DeshredLimits>;
 }>;
 
+/** Between two looks at packets that wait to be judged, and how many signatures are verified at one. */
+const JUDGE_INTERVAL_MS = 5;
+const JUDGED_AT_ONCE = 16;
+
 /**
  * Makes batches of entries of shreds, in whatever order, number and company they come. Nothing that the slot's leader
  * did not sign has any effect but on the counters: it takes no place of a shred, and no memory. Source: agave ledger,
@@ -42,6 +46,7 @@ export class Deshredder {
   #bytes = 0;
   #openSlots = 0;
   #hasBegunSlot = false;
+  #judgeTimer: NodeJS.Timeout | null = null;
 
   constructor(options: DeshredderOptions, listener: Pick<DeshredListener, 'batch' | 'slot'>) {
     this.#options = options;
@@ -52,7 +57,7 @@ export class Deshredder {
       newestSlot: options.newestSlot ?? (() => null),
     });
     this.#held = new HeldPackets(this.#limits.heldBytesMax);
-    this.#verifier = new ShredVerifier(this.#limits.rejectedMax);
+    this.#verifier = new ShredVerifier(this.#limits);
   }
 
   /** Running totals; the object is the same all the time. */
@@ -61,24 +66,36 @@ export class Deshredder {
     return this.#stats;
   }
 
-  /** Bytes of shreds that are held, and slots that are known of. */
-  get usage(): Readonly<{ bytes: number; heldBytes: number; openSlots: number; slots: number }> {
+  /** Bytes of shreds, of packets that wait for their leader or their turn, and slots that are known of. */
+  get usage() {
     return {
       bytes: this.#bytes,
       heldBytes: this.#held.bytes,
+      unjudgedBytes: this.#verifier.unjudgedBytes,
       openSlots: this.#openSlots,
       slots: this.#slots.size,
     };
   }
 
   /**
-   * Takes what came in one packet, whatever it is. Never throws; what the listener is told, it is told before this
-   * returns.
+   * Takes what came in one packet, whatever it is. Never throws; what the listener is told of it, it is told before
+   * this returns, or soon after when so much is forged that the packet has to wait to be judged.
    * @param packet - not kept.
    */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
     this.#drop(this.#take(packet, this.#options.unverified === 'hold'));
+    this.#releaseWhenBegun();
+  }
+
+  /** Forgets what waits to be judged, and tells nothing any more by itself. Harmless when it is done already. */
+  close(): void {
+    if (this.#judgeTimer !== null) clearTimeout(this.#judgeTimer);
+    this.#judgeTimer = null;
+    this.#verifier.forgetWaiting();
+  }
+
+  #releaseWhenBegun(): void {
     if (!this.#hasBegunSlot) return;
     this.#hasBegunSlot = false;
     if (this.#held.size > 0) this.releaseHeld();
@@ -129,11 +146,50 @@ export class Deshredder {
 
   #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
     const verdict = this.#verifier.judge(shred, leader, tracked?.setOf(shred));
-    if (verdict.kind !== 'sibling' && verdict.kind !== 'first') return verdict.kind;
+    if (verdict.kind === 'waits') {
+      this.#stats.drops.unjudged += verdict.gone;
+      this.#judgeLater();
+      return null;
+    }
+    const { kind, waiting } = verdict;
+    if (kind !== 'sibling' && kind !== 'first') {
+      this.#stats.drops[kind] += waiting.length;
+      return kind;
+    }
+    const reason = this.#enter(shred, leader, tracked, kind === 'first' ? verdict : null);
+    for (const packet of waiting) this.#drop(this.#take(packet, false));
+    return reason;
+  }
+
+  #judgeLater(): void {
+    this.#judgeTimer ??= setTimeout(() => {
+      this.#judgeTimer = null;
+      this.#judgeWaiting();
+    }, JUDGE_INTERVAL_MS).unref();
+  }
+
+  /** Some of what waits, so that nothing else is kept waiting for long. */
+  #judgeWaiting(): void {
+    for (let count = 0; count < JUDGED_AT_ONCE; count++) {
+      const packet = this.#verifier.takeWaiting();
+      if (packet === null) break;
+      this.#drop(this.#take(packet, false));
+    }
+    this.#releaseWhenBegun();
+    if (this.#verifier.unjudgedBytes > 0) this.#judgeLater();
+  }
+
+  /** @param first - what was proven of it, when it is the first of its set. */
+  #enter(
+    shred: Shred,
+    leader: Uint8Array,
+    tracked: SlotShreds | undefined,
+    first: Readonly<{ root: Uint8Array | null }> | null,
+  ): DropReason | null {
     const slot = tracked ?? this.#beginSlot(shred, leader);
     if (slot.isClosed) return 'slotClosed';
     if (slot.contradicts(shred)) return 'inconsistent';
-    const set = verdict.kind === 'first' ? this.#beginSet(slot, shred, verdict.root) : slot.setOf(shred);
+    const set = first === null ? slot.setOf(shred) : this.#beginSet(slot, shred, first.root);
     if (set === undefined) return 'slotFull';
     this.#accept(slot, set, shred);
     if (set.isRecoverable && !slot.isClosed) this.#recover(slot, set);
@@ -256,9 +312,9 @@ export class Deshredder {
   #takeRecovered(slot: SlotShreds, set: FecSet, bytes: Uint8Array): DropReason | null {
     const shred = parseShred(bytes);
     if (typeof shred === 'string') return shred;
-    if (shred.layout.isLegacy && this.#verifier.judge(shred, slot.leader, set).kind !== 'sibling') {
-      return 'forged';
-    }
+    const { layout } = shred;
+    const signed = shred.bytes.subarray(SIGNATURE_BYTES);
+    if (layout.isLegacy && !this.#verifier.isSigned(shred, signed, slot.leader)) return 'forged';
     const isOfSet = shred.slot === slot.slot && slot.setOf(shred) === set;
     if (!isOfSet || slot.isClosed || slot.has(shred) || slot.contradicts(shred)) return 'inconsistent';
     this.#stats.recoveredShreds++;

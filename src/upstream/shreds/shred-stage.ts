@@ -162,6 +162,7 @@ export class ShredStage {
     this.#schedule.close();
     this.#tables.close();
     await this.#udp?.close();
+    this.#deshredder.close();
   }
 
   #tellSlot({ slot, parent, status, deadError }: RawSlot): void {

@@ -26,6 +26,30 @@ describeOnBothStores('the control API', ({ open }) => {
       expect([query, (await operator.get(`${LOGS}?${query}`)).status]).toEqual([query, 200]);
   });
 
+  it('refuses ends beyond any calendar, of keys and tokens, and texts longer than what they name', async () => {
+    const operator = await firstOperator(await openHouse(await open()));
+    const house = '/api/v1/customers/house';
+    const { key } = (await operator.post(`${house}/keys`, { product: 'rpc', name: 'k' })).json;
+    const email = `${'a.'.repeat(1_000)}a@example.com`;
+    const asked: [string, string, string, object?][] = [
+      ['GET', `/api/v1/audit?customer=${'x'.repeat(65)}`, 'customer'],
+      ['POST', '/api/v1/operators/invitations', 'email', { email }],
+    ];
+    for (const expiresAt of [Number.MAX_SAFE_INTEGER, 8_640_000_000_000_001])
+      asked.push(
+        ['POST', `${house}/keys`, 'expiresAt', { product: 'rpc', name: 'x', expiresAt }],
+        ['PATCH', `${house}/keys/${key.id}`, 'expiresAt', { expiresAt }],
+        ['POST', `${house}/tokens`, 'expiresAt', { name: 'x', role: 'viewer', expiresAt }],
+        ['POST', '/api/v1/tokens', 'expiresAt', { name: 'x', expiresAt }],
+      );
+    for (const [method, path, field, body] of asked) {
+      const { status, json } = await operator.send(method, path, body && { body });
+      expect([path, status, Object.keys(json.error?.fields ?? {})]).toEqual([path, 422, [field]]);
+    }
+    const last = { product: 'rpc', name: 'x', expiresAt: 253_402_300_799_999 };
+    expect((await operator.post(`${house}/keys`, last)).status).toBe(200);
+  });
+
   it('answers 503 while its store cannot be reached, and says so once', async () => {
     const house = await openHouse(await open());
     const operator = await firstOperator(house);

@@ -38,13 +38,22 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     return http.fetch(new Request(`${ORIGIN}/api/v1/invitations/look`, init), here(address));
   }
 
-  function follow(http: HttpApi, who: Browser, token?: string, path = TAIL): Promise<Response> {
+  function follow(
+    http: HttpApi,
+    who: Browser,
+    token?: string,
+    path = TAIL,
+    method = 'GET',
+  ): Promise<Response> {
     const leave = new AbortController();
     open_.push(leave);
     const cookie = [...who.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers: Record<string, string> =
       token === undefined ? { cookie } : { authorization: `Bearer ${token}` };
-    return http.fetch(new Request(ORIGIN + path, { headers, signal: leave.signal }), here('192.0.2.1'));
+    return http.fetch(
+      new Request(ORIGIN + path, { method, headers, signal: leave.signal }),
+      here('192.0.2.1'),
+    );
   }
 
   it('is not taken by bodies that never arrive, and theirs are shared between clients', async () => {
@@ -139,5 +148,44 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 503]);
     expect([await status(bert), await status(bert)]).toEqual([200, 503]);
     expect([await status(operator), await status(operator)]).toEqual([200, 200]);
+  });
+
+  it.each(['usage.csv', 'audit.jsonl', 'logs/tail'])(
+    'is not taken by whoever asks for the head of %s alone, nor is anything left to look or tell',
+    async (path) => {
+      const tails = new LogTails({
+        tailsMax: 2,
+        customerTailsMax: 2,
+        followerTailsMax: 2,
+        operatorTailsKept: 0,
+      });
+      Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+      const http = httpOf({ streamsMax: 2, callerStreamsMax: 2, heartbeatMs: 60_000, recheckMs: 60_000 });
+      const url = `/api/v1/customers/house/${path}`;
+      const begun = vi.spyOn(globalThis, 'setInterval');
+      const looked = vi.spyOn(globalThis, 'setTimeout');
+      const heads = [];
+      for (let i = 0; i < 5; i++) heads.push(await follow(http, operator, undefined, url, 'HEAD'));
+      const timers = [...begun.mock.calls, ...looked.mock.calls].filter(([, ms]) => ms === 60_000);
+      begun.mockRestore();
+      looked.mockRestore();
+      expect(heads.map(({ status, body }) => [status, body])).toEqual(Array(5).fill([200, null]));
+      expect(timers).toEqual([]);
+      const whole = await follow(http, operator, undefined, url);
+      expect(whole.status).toBe(200);
+      const namesOf = ({ headers }: Response) =>
+        [...headers].map(([name, value]) => (name === 'x-request-id' ? name : [name, value]));
+      expect(namesOf(heads[0]!)).toEqual(namesOf(whole));
+      await whole.body?.cancel();
+    },
+  );
+
+  it('of whose head is asked needs the right to it, and a question as the contract has it', async () => {
+    const http = httpOf({});
+    const stranger = new Browser(http, '192.0.2.9', ORIGIN);
+    const status = async (who: Browser, path: string) =>
+      (await follow(http, who, undefined, `/api/v1/customers/house/${path}`, 'HEAD')).status;
+    expect(await status(stranger, 'usage.csv')).toBe(401);
+    expect(await status(operator, 'usage.csv?no=1')).toBe(422);
   });
 });

@@ -43,6 +43,8 @@ async function dump({ db }: Store): Promise<string> {
   return JSON.stringify(tables);
 }
 
+const NEXT_PASSWORD = 'a third horse';
+
 type Totp = Readonly<{ uri: string; codes: readonly string[]; code: string }>;
 
 async function enableTotp(browser: Browser): Promise<Totp> {
@@ -71,7 +73,12 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
       email: '',
       customerName: 'House',
     });
-    expect((await browser.signUp(one.email, token)).status).toBe(200);
+    const made = await browser.signUp(one.email, token);
+    expect([made.status, made.json.user.email, 'isOperator' in made.json.user]).toEqual([
+      200,
+      one.email,
+      false,
+    ]);
     expect((await browser.accept(token)).json).toMatchObject({ id: 'house' });
     const { user, customers, service } = (await browser.get('/api/v1/me')).json;
     expect(user).toMatchObject({ email: one.email, isOperator: true });
@@ -80,6 +87,28 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     const late = one.browser();
     expect((await late.signUp('late@example.com', token)).status).toBe(404);
     expect((await browser.accept(token)).status).toBe(404);
+  });
+
+  it('says how long a password must be', async () => {
+    const one = await firstOperator(await house());
+    const { status, json } = await one.post('/api/auth/change-password', {
+      currentPassword: PASSWORD,
+      newPassword: 'x',
+    });
+    expect([status, json.error.code]).toEqual([400, 'PASSWORD_TOO_SHORT']);
+    expect(json.error.message).toMatch(/^a password has \d+ to \d+ characters$/);
+  });
+
+  it('refuses an address for notices where no mail is sent, and says what to do', async () => {
+    const one = await house();
+    const operator = await firstOperator(one);
+    const add = () =>
+      operator.post('/api/v1/customers/house/notices', { kind: 'email', to: 'anna@example.com' });
+    expect((await add()).status).toBe(200);
+    Object.assign(one.services, { mailer: null });
+    const { status, json } = await add();
+    expect([status, json.error.code]).toEqual([422, 'INVALID_FIELDS']);
+    expect(json.error.message).toMatch(/^.*kind: no mail is sent here.*\[mail\]/);
   });
 
   it('takes no link that is over, and no account without one', async () => {
@@ -303,6 +332,44 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await thief.post('/api/auth/two-factor/verify-totp', { code })).status).toBe(401);
     const next = totp(uri, Date.now() + 30_000);
     expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'another factor',
+      async (own: Browser) => {
+        await own.post('/api/auth/two-factor/disable', { password: PASSWORD });
+        await enableTotp(own);
+      },
+    ],
+    [
+      'another password',
+      (own: Browser) =>
+        own.post('/api/auth/change-password', { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }),
+    ],
+    [
+      'a password set by mail',
+      async (own: Browser, { mails, email }: House) => {
+        await own.post('/api/auth/request-password-reset', { email });
+        await own.post('/api/auth/reset-password', { token: mails.at(-1)?.text, newPassword: NEXT_PASSWORD });
+      },
+    ],
+    ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
+    ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
+  ])('asks a browser for no second factor that was trusted with it, until %s', async (_, change) => {
+    const one = await house();
+    const own = await firstOperator(one);
+    const { uri } = await enableTotp(own);
+    const lent = one.browser('198.51.100.9');
+    await lent.signIn(one.email);
+    const given = { code: totp(uri, Date.now() + 30_000), trustDevice: true };
+    expect((await lent.post('/api/auth/two-factor/verify-totp', given)).status).toBe(200);
+    const isAsked = async (password?: string) =>
+      (await lent.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
+    expect(await isAsked()).toBe(false);
+    await change(own, one);
+    expect([await isAsked(), await isAsked(NEXT_PASSWORD)]).toContain(true);
+    expect((await lent.get('/api/v1/customers')).status).toBe(401);
   });
 
   it('lets nobody guess codes: the account is locked for a while', async () => {

@@ -256,8 +256,9 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await house.browser().get(at(''), sent)).status).toBe(200);
   });
 
-  it('may only look, and leave, while it is suspended, and its keys follow', async () => {
+  it('may only look, and leave unless they own it, while it is suspended, and its keys follow', async () => {
     const [owner, viewer] = [await join('owner'), await join('viewer')];
+    const second = await join('owner');
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
     await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
     const before = await newestVersion(house.store);
@@ -273,6 +274,8 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await owner.get(at('/members'))).status).toBe(200);
     const away = (user: string) => viewer.send('DELETE', at(`/members/${user}`));
     expect((await away(await idOf(owner))).status).toBe(403);
+    const owns = await second.send('DELETE', at(`/members/${await idOf(second)}`));
+    expect([owns.status, owns.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
     expect((await away(await idOf(viewer))).status).toBe(200);
     expect((await viewer.get(at(''))).status).toBe(404);
     expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(

@@ -153,7 +153,11 @@ export class RawCall {
   headers: Headers | null = null;
   trailers: Headers | null = null;
   isClosed = false;
-  readonly #frames = new GrpcFrames(1 << 30);
+  readonly #frames = new GrpcFrames({
+    messageMaxBytes: 1 << 30,
+    unpackedRatioMax: 1,
+    unpackedFreeBytes: 1 << 30,
+  });
   readonly #waiting = new Set<() => void>();
   #taken = 0;
 
@@ -188,7 +192,8 @@ export class RawCall {
   /** Begins to read, which a call does by itself. */
   read(): void {
     this.stream.on('data', (piece: Buffer) => {
-      this.#frames.push(piece, (message) => this.messages.push(message));
+      this.#frames.push(piece);
+      for (let one = this.#frames.next(); one !== null; one = this.#frames.next()) this.messages.push(one);
       this.#note();
     });
   }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { frameOf } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcStage, NONE, type OpenedAtDoor, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
 
@@ -126,6 +128,25 @@ describe('a client that reads too slowly', () => {
     });
   });
 
+  it('is told so too where its updates wait elsewhere, behind what it has still to be told', async () => {
+    await start();
+    const slow = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    stream.sink.push(NONE, Buffer.from('last'));
+    const behind = { messages: 12, bytes: 3_456, blocks: 2 };
+    stream.sink.lag(behind);
+    stream.sink.lag(behind);
+    const ended = await slow.ended();
+    expect(ended).toMatchObject({
+      'grpc-status': '13',
+      'grpc-message': 'lagged to send an update: 12 messages, 3456 bytes behind',
+      'x-error-code': 'LAGGING',
+    });
+    expect(JSON.parse(String(ended['x-error-facts']))).toMatchObject(behind);
+    expect(slow.messages.at(-1)?.toString()).toBe('last');
+    expect(stream.lags).toBe(1);
+  });
+
   it('that takes nothing more is not waited for', async () => {
     await start({ endTimeoutMs: 50, queueMaxBytes: 200_000 });
     const slow = stage.call(SUBSCRIBE);
@@ -206,6 +227,45 @@ describe('a client that sends floods', () => {
     socket.write(Buffer.concat(Array(500).fill(bytes)));
     await closed(socket);
     expect(stage.server.streams).toBe(0);
+  });
+
+  it('of pings is cut by the second, however often connections are looked after', async () => {
+    await start({ controlFramesPerSecondMax: 100, requestTimeoutMs: 200 });
+    const socket = wire();
+    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
+    await stage.stream();
+    const ping = frame(6, 0, 0, Buffer.alloc(8));
+    const timer = setInterval(() => socket.write(Buffer.concat(Array(4).fill(ping))), 10);
+    onTestFinished(() => clearInterval(timer));
+    await closed(socket);
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it.each([
+    ['a message', 0],
+    ['a packed message', 1],
+  ])('of single bytes of %s is cut', async (_name, flag) => {
+    await start({ controlFramesPerSecondMax: 100 });
+    const socket = wire();
+    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
+    await stage.stream();
+    socket.write(frame(0, 0, 1, Buffer.of(flag, 0, 1, 0, 0)));
+    socket.write(Buffer.concat(Array(500).fill(frame(0, 0, 1, Buffer.of(10)))));
+    await closed(socket);
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it('is none of those that send many small messages, be their heads apart', async () => {
+    await start({ controlFramesPerSecondMax: 100 });
+    const one = stage.call(SUBSCRIBE);
+    const message = frameOf(encodeSubscribeRequest({ ping: 1 }));
+    await one.next();
+    for (let i = 0; i < 300; i++) {
+      one.stream.write(message.subarray(0, 5));
+      one.stream.write(message.subarray(5));
+      await one.next();
+    }
+    expect(one.isClosed).toBe(false);
   });
 
   it('of calls that it cancels is cut', async () => {

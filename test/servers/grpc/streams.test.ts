@@ -153,7 +153,7 @@ describe('a stream', () => {
     const ended = stage.call(SUBSCRIBE);
     const third = await stage.stream(2);
     third.sink.push(NONE, Buffer.from('last'));
-    third.sink.end({ code: 'INTERNAL', message: 'lagged to receive geyser messages' });
+    third.sink.end({ code: 'INTERNAL', message: 'a fault of the source' });
     third.sink.push(NONE, Buffer.from('late'));
     expect(await ended.ended()).toMatchObject({ 'grpc-status': '13' });
     expect(ended.messages.map(String).slice(1)).toEqual(['last']);

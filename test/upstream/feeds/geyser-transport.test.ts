@@ -1,4 +1,5 @@
 import {
+  constants,
   createServer,
   type Http2Server,
   type IncomingHttpHeaders,
@@ -15,6 +16,8 @@ import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/
 
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
+
+const SIZES = { unpackedRatioMax: 2, unpackedFreeBytes: 50 };
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -246,6 +249,108 @@ describe('a gRPC stream', () => {
   });
 });
 
+describe('a server that tells compressed', () => {
+  const MIB = 1024 * 1024;
+  const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
+
+  /** Hears how long each message is. */
+  function hear(url: string, message: (length: number) => void): Promise<GrpcStatus> {
+    return new Promise((resolve) => {
+      const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
+      const options = { ...times, ...LARGE, url, headers: {}, method: '/geyser.Geyser/Subscribe' };
+      const take = (bytes: Buffer): void => message(bytes.length);
+      const stream = new GrpcStream(options, { opened: () => {}, message: take, ended: resolve });
+      ends.push(() => stream.close());
+    });
+  }
+
+  it('lets timers and other streams go on while it tells what unpacks to a thousand times as much', async () => {
+    const bomb = compressed(zstdCompressSync(Buffer.alloc(15 * MIB)));
+    const bombs = await listen((stream) => {
+      accept(stream, { 'grpc-encoding': 'zstd' });
+      stream.write(Buffer.concat(Array(40).fill(bomb)));
+    });
+    const echo = await listen((stream) => {
+      accept(stream);
+      stream.on('data', (bytes: Buffer) => stream.write(bytes));
+    });
+    const other = new Call(echo);
+    other.stream.send(Buffer.from('0'));
+    await other.count(1);
+    let [ticks, heard] = [0, 0];
+    const timer = setInterval(() => {
+      ticks += 1;
+      other.stream.send(Buffer.from(String(ticks)));
+    }, 1);
+    ends.push(() => clearInterval(timer));
+    const all = Promise.withResolvers<void>();
+    let atFirst = { ticks: 0, told: 0 };
+    void hear(bombs, (length) => {
+      expect(length).toBe(15 * MIB);
+      if (++heard === 1) atFirst = { ticks, told: other.messages.length };
+      if (heard === 40) all.resolve();
+    });
+    await all.promise;
+    expect(ticks - atFirst.ticks).toBeGreaterThan(10);
+    expect(other.messages.length - atFirst.told).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)(
+    'is taken by its word for an account of 10 MiB of zeros, in %s, and cut for more',
+    async (encoding, pack) => {
+      const heard: number[] = [];
+      const url = await listen((stream) => {
+        accept(stream, { 'grpc-encoding': encoding });
+        for (const size of [10 * MIB + 500, 17 * MIB, 100])
+          stream.write(compressed(pack(Buffer.alloc(size))));
+      });
+      expect(await hear(url, (length) => heard.push(length))).toEqual({
+        code: 'INTERNAL',
+        message: 'a message unpacks to more than is taken',
+      });
+      expect(heard).toEqual([10 * MIB + 500]);
+    },
+  );
+
+  it('may tell much in one message that is no more than well compressed', async () => {
+    const row = Array.from({ length: 300_000 }, (_, i) => `slot ${i * 7919} `).join('');
+    const large = Buffer.from(row.repeat(6));
+    expect(large.length).toBeGreaterThan(20 * MIB);
+    const heard = Promise.withResolvers<number>();
+    const url = await listen((stream) => {
+      accept(stream, { 'grpc-encoding': 'gzip' });
+      stream.write(compressed(gzipSync(large)));
+    });
+    void hear(url, heard.resolve);
+    expect(await heard.promise).toBe(large.length);
+  });
+
+  it('is heard to the end, however it leaves', async () => {
+    for (const leave of [
+      (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.goaway(),
+      (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
+      (_stream: ServerHttp2Stream, session: ServerHttp2Session) => session.destroy(),
+    ]) {
+      const heard: number[] = [];
+      const packed = compressed(zstdCompressSync(Buffer.alloc(2 * MIB)));
+      let [server, connection]: [ServerHttp2Stream | null, ServerHttp2Session | null] = [null, null];
+      const url = await listen((stream, session) => {
+        [server, connection] = [stream, session];
+        accept(stream, { 'grpc-encoding': 'zstd' });
+        stream.write(Buffer.concat(Array(20).fill(packed)));
+      });
+      await hear(url, (length) => {
+        heard.push(length);
+        if (heard.length === 1) leave(server!, connection!);
+      });
+      expect(heard.length).toBe(20);
+    }
+  });
+});
+
 describe('the frames of a gRPC stream', () => {
   it('are found wherever the pieces begin and end', () => {
     fc.assert(
@@ -254,11 +359,12 @@ describe('the frames of a gRPC stream', () => {
         fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }),
         (messages, cuts) => {
           const bytes = Buffer.concat(messages.map(frameOf));
-          const frames = new GrpcFrames(40);
+          const frames = new GrpcFrames({ ...SIZES, messageMaxBytes: 40 });
           const found: Uint8Array[] = [];
           for (let at = 0, cut = 0; at < bytes.length; cut++) {
             const size = cuts[cut % cuts.length]!;
-            frames.push(bytes.subarray(at, at + size), (message) => found.push(Uint8Array.from(message)));
+            frames.push(bytes.subarray(at, at + size));
+            for (let one = frames.next(); one !== null; one = frames.next()) found.push(Uint8Array.from(one));
             at += size;
           }
           expect(found).toEqual(messages);
@@ -273,11 +379,12 @@ describe('the frames of a gRPC stream', () => {
         fc.constantFrom('gzip', 'zstd', 'identity'),
         fc.uint8Array({ maxLength: 60 }),
         (encoding, bytes) => {
-          const frames = new GrpcFrames(50);
+          const frames = new GrpcFrames({ ...SIZES, messageMaxBytes: 50 });
           frames.encoding = encoding;
           try {
-            frames.push(Buffer.from([1, 0, 0, 0, bytes.length, ...bytes]), () => {});
-            frames.push(Buffer.from(bytes), () => {});
+            frames.push(Buffer.from([1, 0, 0, 0, bytes.length, ...bytes]));
+            frames.push(Buffer.from(bytes));
+            while (frames.next() !== null);
           } catch (error) {
             expect(error).toBeInstanceOf(InvalidGrpc);
           }

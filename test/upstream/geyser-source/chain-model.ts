@@ -71,7 +71,7 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
 }
 
 /** The meta of a slot, labelled. */
-export function metaIs(slot: number, parent: number): RawUpdate {
+export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',
     slot: slotOf(slot),
@@ -79,7 +79,7 @@ export function metaIs(slot: number, parent: number): RawUpdate {
     tail: none,
     createdAt: none,
     message: none,
-    blockhash: '',
+    blockhash,
     blockHeight: null,
     executedTransactionCount: 0,
     entriesCount: 0,

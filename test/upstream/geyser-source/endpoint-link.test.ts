@@ -29,7 +29,7 @@ afterEach(() => {
 async function start() {
   const server = await GeyserServer.start();
   server.answersPings = false;
-  const listener = { tell: () => {}, lost: () => {} };
+  const listener = { tell: () => {}, lost: () => {}, startOver: () => {} };
   const merge = new UpdateMerge({ limits, listener, onFirst: () => {}, onWaiting: () => {} });
   const tellers: Teller[] = [];
   let wanted = slots;

@@ -1,35 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Slot } from '../../../src/ledger/units.ts';
-import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
-import { UpdateMerge } from '../../../src/upstream/geyser-source/update-merge.ts';
-import { itemIs, labels, type ModelUpdate, metaIs, slotIs } from './chain-model.ts';
+import { itemIs, metaIs, slotIs } from './chain-model.ts';
+import { bank, dead, ends, live, Polled, startMerge, toldOf, walk, whole, write } from './merge-stage.ts';
 
-const live = { from: null, tip: null, fillsIn: false, seals: false };
 const FAR = 2 ** 40;
-
-function startMerge(limits: { slotsMax?: number; slotUpdatesMax?: number; stallMs?: number } = {}) {
-  const told: string[] = [];
-  const lost: string[] = [];
-  const merge = new UpdateMerge({
-    limits: { slotsMax: 512, slotUpdatesMax: 1_000, stallMs: 1_000_000, ...limits },
-    listener: {
-      tell: (update: RawUpdate) => told.push(labels.get(update) ?? `${update.slot} ${statusOf(update)}`),
-      lost: (from, to, kinds) => lost.push(`${from}-${to} ${[...kinds].sort().join(' ')}`),
-    },
-    onFirst: () => {},
-    onWaiting: () => {},
-  });
-  const of = (slot: number) =>
-    told.filter((each) => each.startsWith(`${slot} `)).map((each) => each.slice(`${slot} `.length));
-  return { merge, told, lost, of };
-}
-
-const statusOf = (update: RawUpdate): string => (update.kind === 'slot' ? update.status : update.kind);
-const bank = (slot: number) => slotIs(slot, 'createdBank', slot - 1);
-const dead = (slot: number) => slotIs(slot, 'dead', slot - 1);
-const write = (slot: number, number: number) => itemIs(slot, { kind: 'written', number }, number + 1);
-const ends = (slot: number) => [metaIs(slot, slot - 1), slotIs(slot, 'processed', slot - 1)];
-const whole = (slot: number, ...content: ModelUpdate[]) => [bank(slot), ...content, ...ends(slot)];
 
 describe('a server that names a slot far ahead', () => {
   for (const status of ['firstShredReceived', 'createdBank'] as const) {
@@ -72,6 +46,103 @@ describe('a server that names a slot far ahead', () => {
     for (const slot of [10, 11, 12]) for (const update of whole(slot)) one.take(update);
     expect(of(12).at(-1)).toBe('processed');
     expect(merge.newest).toBe(12n);
+  });
+});
+
+describe('a server that walks ahead of the others', () => {
+  for (const [manner, step] of [
+    ['in wide steps', 400],
+    ['slot by slot', 1],
+  ] as const) {
+    it(`silences nobody once it is gone: ${manner}`, () => {
+      const { merge, told } = startMerge();
+      const [honest, other] = [merge.join(live), merge.join(live)];
+      walk(honest, 1_000, 1_009);
+      walk(other, 1_009 + step, 1_009 + step * 3_000, step);
+      merge.leave(other);
+      walk(honest, 1_010, 4_000);
+      expect(toldOf(told, 1_010, 4_000)).toBe(2_991);
+      expect(merge.newest).toBe(4_000n);
+    });
+
+    it(`tells no more than half a minute of it beside nodes that are polled: ${manner}`, () => {
+      const now = new Polled(1_009);
+      const { merge, told, of, lost } = startMerge({}, now.head);
+      const [honest, other] = [merge.join(live), merge.join(live)];
+      walk(honest, 1_000, 1_009);
+      walk(other, 1_009 + step, 1_009 + step * 3_000, step);
+      expect(toldOf(told, 1_010, 1e9)).toBeLessThan(200);
+      for (let slot = 1_010; slot <= 4_000; slot++) {
+        now.slot = slot;
+        for (const update of whole(slot, write(slot, 1))) honest.take(update);
+        for (const update of whole(slot + 3_000)) other.take(update);
+      }
+      expect(of(3_999)).toEqual(['createdBank', 'written 1', 'blockMeta', 'processed']);
+      expect(toldOf(told, 1_010, 4_000)).toBe(2_991);
+      expect(lost).toEqual([]);
+    });
+  }
+
+  it('makes no hole of slots that the chain has not come to, nor a finalized one of them', () => {
+    const now = new Polled(1_009);
+    const { merge, of } = startMerge({ stallMs: -1 }, now.head);
+    const [honest, other] = [merge.join(live), merge.join(live)];
+    walk(honest, 1_000, 1_009);
+    walk(other, 1_060, 1_060);
+    for (const update of [bank(1_050), metaIs(1_050, 1_009), slotIs(1_050, 'processed', 1_009)]) {
+      other.take(update);
+    }
+    for (const slot of [1_050, 1_060]) other.take(slotIs(slot, 'finalized', slot - 1));
+    expect(merge.hole(performance.now())).toBe(null);
+    expect(of(1_050)).toEqual(['createdBank', 'blockMeta', 'processed']);
+    walk(honest, 1_010, 1_059);
+    expect([of(1_059).at(-1), of(1_060).at(-1)]).toEqual(['processed', 'processed']);
+  });
+
+  it('is forgotten before what the others tell when more is begun than is remembered', () => {
+    const now = new Polled(1_009);
+    const { merge, of } = startMerge({ slotsMax: 8 }, now.head);
+    const [honest, other] = [merge.join(live), merge.join(live)];
+    walk(honest, 1_000, 1_007);
+    for (let slot = 1_030; slot < 1_060; slot++) other.take(bank(slot));
+    walk(honest, 1_008, 1_012);
+    expect(of(1_012).at(-1)).toBe('processed');
+  });
+
+  it('is believed while it is alone, and forgotten when it comes back to the truth', () => {
+    const { merge, of, lost } = startMerge({ stallMs: -1 });
+    const one = merge.join(live);
+    walk(one, 1_000, 1_009);
+    walk(one, 1_400, 200_000, 400);
+    expect(of(199_800)).toEqual(['createdBank']);
+    walk(one, 1_010, 1_013);
+    expect(lost.at(-1)).toBe('all');
+    expect(of(1_013)).toEqual(['createdBank', 'blockMeta', 'processed']);
+    expect(merge.newest).toBe(1_013n);
+  });
+
+  it('is left when the nodes that are and another server, say otherwise', () => {
+    const now = new Polled(1_009);
+    const { merge, of, lost } = startMerge({ stallMs: -1 }, now.head);
+    const other = merge.join(live);
+    walk(other, 50_000, 51_000);
+    const honest = merge.join(live);
+    walk(honest, 1_008, 1_010);
+    walk(other, 51_001, 51_010);
+    walk(honest, 1_011, 1_012);
+    expect(lost).toEqual(['all']);
+    expect(of(1_012).at(-1)).toBe('processed');
+    expect(of(51_010)).toEqual([]);
+  });
+
+  it('does not make one that is far behind all that is believed', () => {
+    const { merge, of, lost } = startMerge({ stallMs: -1 });
+    const [behind, one] = [merge.join(live), merge.join(live)];
+    walk(one, 20_000, 20_020);
+    walk(behind, 10_000, 10_050);
+    walk(one, 20_021, 20_030);
+    expect(of(20_030).at(-1)).toBe('processed');
+    expect([of(10_050), lost]).toEqual([[], []]);
   });
 });
 

@@ -1,95 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/base/log.ts';
-import type { Block } from '../../../src/ledger/block.ts';
-import { Keypair } from '../../../src/ledger/ed25519.ts';
-import { programs } from '../../../src/ledger/programs.ts';
 import { slot as slotOf } from '../../../src/ledger/units.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import type { Subscription } from '../../../src/protocol/subscriptions.ts';
-import type { Feed, FeedListener } from '../../../src/streams/feed.ts';
-import { createGeyserSource } from '../../../src/upstream/geyser-source/create-geyser-source.ts';
-import { blockOf, words } from './source-rig.ts';
-
-const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
-const nameOf = (subscription: Subscription): string =>
-  subscription.kind === 'account' ? subscription.address : subscription.kind;
-
-/** Subscriptions and blocks that a test tells of. */
-class Stage {
-  readonly told: string[] = [];
-  readonly lost: string[] = [];
-  readonly open = new Map<string, FeedListener>();
-  /** Subscriptions that were ended, each time. */
-  readonly ended: string[] = [];
-  readonly blocks = new Map<number, Block>();
-  #waiting: (() => void)[] = [];
-
-  readonly feed: Feed = {
-    open: async (subscription, listener) => {
-      const name = nameOf(subscription);
-      this.open.set(name, listener);
-      this.#wake();
-      return () => {
-        this.ended.push(name);
-        if (this.open.get(name) === listener) this.open.delete(name);
-        this.#wake();
-      };
-    },
-  };
-
-  readonly source = createGeyserSource(
-    {
-      nodes: [{ name: 'plain', url: 'http://127.0.0.1:1' }],
-      feed: this.feed,
-      reader: {
-        known: async (from, to) => this.#slots(from, to),
-        slots: async (from, to) => this.#slots(from, to),
-        eachBlock: async (slots, _signal, tell) => {
-          for (const slot of slots) await tell(this.blocks.get(Number(slot))!);
-        },
-      },
-      options: { reconnectMs: 1, openTimeoutMs: 2_000 },
-      log: createLogger('silent', () => {}),
-    },
-    {
-      tell: (update) => {
-        this.told.push(words(update));
-        this.#wake();
-      },
-      lost: (from, to) => this.lost.push(`${from}-${to}`),
-    },
-  );
-
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  slot(slot: number): void {
-    const info = { slot, parent: slot - 1, root: slot - 32 };
-    this.open.get('slot')!.notify(Buffer.from(JSON.stringify(info)), false);
-  }
-
-  account(slot: number, balance: number): void {
-    const value = {
-      lamports: balance,
-      data: ['', 'base64'],
-      owner: programs.system,
-      executable: false,
-      rentEpoch: 0,
-      space: 0,
-    };
-    const result = JSON.stringify({ context: { slot }, value });
-    this.open.get(address)!.notify(Buffer.from(result), false);
-  }
-
-  #slots(from: bigint, to: bigint) {
-    return [...this.blocks.keys()].filter((one) => one >= from && one <= to).map((one) => slotOf(one));
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-}
+import type {
+  AccountsFilter,
+  CuckooFilterMessage,
+  SubscribeRequest,
+} from '../../../src/protocol/geyser/subscribe-request.ts';
+import type { GeyserSourceOptions } from '../../../src/upstream/geyser-source/geyser-source-options.ts';
+import { address, keyOf, Stage } from './pubsub-stage.ts';
+import { blockOf } from './source-rig.ts';
 
 const stages: Stage[] = [];
 afterEach(() => {
@@ -97,8 +16,8 @@ afterEach(() => {
 });
 
 /** A stage whose blocks are followed from 100 on. */
-async function start(fromSlot: number | null = null) {
-  const stage = new Stage();
+async function start(fromSlot: number | null = null, options: Partial<GeyserSourceOptions> = {}) {
+  const stage = new Stage(options);
   stages.push(stage);
   expect(stage.source.isGeyser).toBe(false);
   for (const slot of [98, 99, 100]) stage.blocks.set(slot, blockOf(slot, 9));
@@ -185,5 +104,153 @@ describe('a network without Geyser', () => {
     await stage.until(() => stage.open.has(address));
     wish.end();
     await stage.until(() => !stage.open.has(address));
+  });
+});
+
+const cuckoo: CuckooFilterMessage = {
+  data: new Uint8Array(8),
+  bucketCount: 1,
+  entriesPerBucket: 4,
+  fingerprintBits: 16,
+  hashSeed: 5n,
+  hashAlgorithm: 0,
+};
+const wanting = (...filters: readonly AccountsFilter[]): SubscribeRequest => ({
+  accounts: new Map(filters.map((filter, at) => [`f${at}`, filter])),
+});
+const watched = ({ open }: Stage) => [...open.keys()].filter((name) => name !== 'slot' && name !== 'root');
+
+describe('the accounts of a network without Geyser', () => {
+  it.each<[string, SubscribeRequest]>([
+    ['all there are', wanting({})],
+    ['those of a cuckoo filter', wanting({ cuckooAccounts: cuckoo })],
+    ['those of some data', wanting({ filters: [{ kind: 'dataSize', bytes: 165n }] })],
+    ['those of whole blocks', { blocks: new Map([['b', { includeAccounts: true }]]) }],
+  ])('are told to who names them also when another wants %s', async (_what, wide) => {
+    const { stage, wish } = await start();
+    await wish.ready;
+    const other = stage.source.want(wide, null);
+    await other.ready;
+    stage.source.want(wanting({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
+    expect(watched(stage)).toEqual([address, keyOf(2), `of ${keyOf(4)}`]);
+    expect(stage.ended).toEqual([]);
+    const line = expect.stringContaining('accounts that it does not name');
+    expect(stage.log).toEqual([line]);
+    // A warning a minute.
+    stage.source.want(wide, null);
+    expect(stage.log).toEqual([line]);
+    other.end();
+    expect(stage.ended).toEqual([]);
+  });
+
+  it('are watched by their owners where a list is not all that may be wanted', async () => {
+    const { stage } = await start();
+    const both = { account: [keyOf(2)], cuckooAccounts: cuckoo };
+    stage.source.want(wanting({ ...both, owner: [keyOf(3)] }), null);
+    expect(watched(stage)).toEqual([address, `of ${keyOf(3)}`]);
+    expect(stage.log).toEqual([]);
+    stage.source.want(wanting(both), null);
+    expect(watched(stage)).toEqual([address, `of ${keyOf(3)}`, keyOf(2)]);
+    expect(stage.log).toHaveLength(1);
+  });
+
+  it('are let go when the last who named them has', async () => {
+    const { stage, wish } = await start();
+    await wish.ready;
+    const other = stage.source.want(wanting({ account: [address, keyOf(2)] }), null);
+    await other.ready;
+    wish.end();
+    expect(watched(stage)).toEqual([address, keyOf(2)]);
+    other.end();
+    expect(watched(stage)).toEqual([]);
+  });
+
+  it('are refused to who names more than may be watched, and told to the others', async () => {
+    const { stage, wish } = await start(null, { addressesMax: 2 });
+    await wish.ready;
+    const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
+    const refused = (request: SubscribeRequest) => () => stage.source.want(request, null);
+    expect(refused(naming(2, 3))).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+    expect(refused(naming(1, 2, 3))).toThrow(expect.objectContaining({ code: 'FILTER_LIMIT' }));
+    expect(stage.log).toEqual([expect.stringContaining('more accounts are wanted')]);
+    expect(watched(stage)).toEqual([address]);
+    stage.source.want(naming(1, 2), null).end();
+    await stage.source.want(naming(3), null).ready;
+    expect(watched(stage)).toEqual([address, keyOf(3)]);
+    stage.account(101, 5);
+    stage.blocks.set(101, blockOf(101, 1));
+    stage.slot(102);
+    await stage.until(() => stage.told.includes('101 confirmed'));
+    expect(stage.told).toContain('101 account 5');
+  });
+});
+
+describe('accounts that are named in place of others', () => {
+  const naming = (...numbers: number[]) => wanting({ account: numbers.map(keyOf) });
+
+  it('are watched where there would be no room for both, and those are let go', async () => {
+    const { stage, wish } = await start(null, { addressesMax: 3 });
+    await wish.ready;
+    const before = stage.source.want(naming(2, 3), null);
+    await stage.source.want(naming(3, 4), null, before).ready;
+    before.end();
+    expect(watched(stage)).toEqual([address, keyOf(3), keyOf(4)]);
+  });
+
+  it('are refused where another still names those, and both are told on', async () => {
+    const { stage, wish } = await start(null, { addressesMax: 3 });
+    await wish.ready;
+    const before = stage.source.want(naming(2, 3), null);
+    stage.source.want(naming(2), null);
+    const instead = () => stage.source.want(naming(4, 5), null, before);
+    expect(instead).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+    expect(watched(stage)).toEqual([address, keyOf(2), keyOf(3)]);
+  });
+
+  it('are counted in full where those were of a watch that is over', async () => {
+    const { stage, wish } = await start(null, { addressesMax: 2 });
+    await wish.ready;
+    const before = stage.source.want(naming(2), null);
+    before.end();
+    stage.source.want(naming(2), null);
+    const instead = () => stage.source.want(naming(3), null, before);
+    expect(instead).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  });
+});
+
+describe('accounts that wait for their block', () => {
+  it('are lost of the slot that waits for longest when they are too many, and said to be with it', async () => {
+    const { stage, wish } = await start(null, { waitingAccountsMax: 3 });
+    await wish.ready;
+    for (const slot of [101, 101, 102, 102, 101]) stage.account(slot, slot);
+    expect(stage.lost).toEqual([]);
+    expect(stage.log).toEqual([expect.stringContaining('more accounts wait for their blocks')]);
+    for (const slot of [101, 102]) stage.blocks.set(slot, blockOf(slot, 1));
+    stage.slot(103);
+    await stage.until(() => stage.told.includes('102 confirmed'));
+    expect(stage.lost).toEqual(['101-101 account']);
+    expect(stage.told.filter((line) => line.includes('account'))).toEqual([
+      '102 account 102',
+      '102 account 102',
+    ]);
+  });
+
+  it('are missed by nobody when the block never comes', async () => {
+    const { stage, wish } = await start(null, { waitingAccountsMax: 1 });
+    await wish.ready;
+    stage.account(101, 5);
+    stage.account(101, 6);
+    stage.blocks.set(102, { ...blockOf(102, 1), parentSlot: slotOf(100) });
+    stage.slot(103);
+    await stage.until(() => stage.told.includes('102 confirmed'));
+    expect(stage.lost).toEqual([]);
+  });
+
+  it('say what is missing at once where the slots of which some are would be too many to remember', async () => {
+    const { stage, wish } = await start(null, { waitingAccountsMax: 1, slotsMax: 2 });
+    await wish.ready;
+    for (const slot of [101, 102, 103, 104]) stage.account(slot, 5);
+    expect(stage.lost).toEqual(['101-101 account']);
+    expect(stage.log).toHaveLength(1);
   });
 });

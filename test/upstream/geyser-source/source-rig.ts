@@ -164,6 +164,7 @@ export class SourceRig {
           this.told.push(words(update));
           this.#wake();
         },
+        startOver: () => this.lost.push('all'),
         lost: (from, to, kinds) => {
           this.lost.push(`${from}-${to} ${[...kinds].sort().join(' ')}`);
           this.#wake();

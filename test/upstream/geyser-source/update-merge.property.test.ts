@@ -141,7 +141,11 @@ function run(
   const lost: Slot[] = [];
   const merge = new UpdateMerge({
     limits: { slotsMax: 512, slotUpdatesMax: 1_000, stallMs: 1_000_000 },
-    listener: { tell: (update) => told.push(labelOf(update)), lost: (from) => lost.push(from) },
+    listener: {
+      tell: (update) => told.push(labelOf(update)),
+      lost: (from) => lost.push(from),
+      startOver: () => {},
+    },
     onFirst: () => {},
     onWaiting: () => {},
   });

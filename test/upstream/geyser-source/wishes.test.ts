@@ -255,6 +255,20 @@ describe('a wish that names a slot', () => {
 });
 
 describe('a wish while no server is there', () => {
+  it('is ready at once when there is none at all, and asked for when one comes', async () => {
+    const { rig, server } = await start(1);
+    for (const update of wholeSlot(100)) server.tell(update);
+    await rig.heard('100 processed');
+    rig.source.setNodes([]);
+    await rig.source.want(all, slot(100)).ready;
+    const nodes = [{ name: 'back', url: 'http://127.0.0.1:1', grpc: server.url }];
+    const asked = server.requests.length;
+    rig.source.setNodes(nodes);
+    await server.until(() => server.requests.length > asked);
+    expect(Object.values(server.requests.at(-1)!.transactions)).toHaveLength(1);
+    await rig.source.want({ ...all, entry: ['e'] }, null).ready;
+  });
+
   it('is ready after a while, and asked for when one is back', async () => {
     const { rig, server } = await start(1, { openTimeoutMs: 100 });
     server.fail(14, 'bye');

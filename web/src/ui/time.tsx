@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
-import { formatAgo, formatLocal, formatTime } from '../format.ts';
+import { formatAgo, formatLocal, formatTime, isoTime } from '../format.ts';
 
 /** A moment in UTC, with the reader's own clock on hover. */
 export const Time = ({ at, withMs = false }: { at: number; withMs?: boolean }) => (
-  <time dateTime={new Date(at).toISOString()} title={`${formatLocal(at)} (your clock)`} className="time">
+  <time dateTime={isoTime(at)} title={`${formatLocal(at)} (your clock)`} className="time">
     {formatTime(at, withMs)}
   </time>
 );
@@ -15,7 +15,7 @@ export const ShortTime = ({ at }: { at: number }) => {
   const isToday = Math.floor(at / DAY_MS) === Math.floor(Date.now() / DAY_MS);
   return (
     <time
-      dateTime={new Date(at).toISOString()}
+      dateTime={isoTime(at)}
       title={`${formatTime(at, true)} UTC · ${formatLocal(at)} (your clock)`}
       className="time"
     >
@@ -29,7 +29,7 @@ export function Ago({ at }: { at: number }) {
   const now = useNow();
   return (
     <time
-      dateTime={new Date(at).toISOString()}
+      dateTime={isoTime(at)}
       title={`${formatTime(at)} UTC · ${formatLocal(at)} (your clock)`}
       className="time"
     >

@@ -21,7 +21,9 @@ export function ToastArea({ children }: { children: ReactNode }) {
     (text, tone = 'good') => {
       last.current += 1;
       const id = last.current;
-      setToasts((all) => [...all.slice(1 - TOASTS_MAX), { id, text, tone }]);
+      // Said again, it stands once.
+      const others = (all: readonly Toast[]) => all.filter((toast) => toast.text !== text);
+      setToasts((all) => [...others(all).slice(1 - TOASTS_MAX), { id, text, tone }]);
       // Problems stay until they were read.
       if (tone === 'good') setTimeout(() => drop(id), SHOWN_MS);
     },

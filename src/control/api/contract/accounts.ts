@@ -7,6 +7,7 @@ import {
   done,
   email,
   endedToken,
+  expiry,
   name,
   pageOf,
   pageQuery,
@@ -178,7 +179,7 @@ export const accountRoutes = {
     access: 'admin',
     summary:
       'Makes a token. Its secret is in this answer and nowhere else. It may not more than who makes it',
-    body: z.object({ name, role, expiresAt: time.nullable().default(null) }),
+    body: z.object({ name, role, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /customers/{customer}/tokens/{token}': {

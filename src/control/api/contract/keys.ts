@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
-import { count, done, name, network, pageOf, pageQuery, product, time } from './values.ts';
+import { count, done, expiry, name, network, pageOf, pageQuery, product, time } from './values.ts';
 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
-const ORIGIN = /^https?:\/\/(\*\.)?[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/;
+/** What can be an origin in some form; it is brought into its one form, and judged in that, where keys are made. */
+const ORIGIN = /^[hH][tT][tT][pP][sS]?:\/\/(\*\.)?[^*/?#@\\\s]{1,260}\/?$/;
 const METHOD = /^[A-Za-z0-9_./-]{1,64}\*?$/;
 
 /** What a key may be used for; null where everything is. */
@@ -25,7 +26,7 @@ const methods = z
   .nullable();
 /** Calls a second and how many may come at once; null: those of the plan. */
 const rate = z
-  .object({
+  .strictObject({
     perSecond: z.number().int().min(1).max(10_000_000),
     burst: z.number().int().min(1).max(10_000_000),
   })
@@ -78,7 +79,7 @@ const createKey = z.object({
   name,
   /** Absent: the customer's plan. `rehearsal` is a plan with tiny limits, to try out what happens beyond them. */
   planId: z.string().max(32).optional(),
-  expiresAt: time.nullable().default(null),
+  expiresAt: expiry.default(null),
   isPublic: z.boolean().default(false),
   networks: networks.default(null),
   cidrs: cidrs.default(null),
@@ -94,7 +95,7 @@ const createKey = z.object({
 const changeKey = z
   .object({
     name,
-    expiresAt: time.nullable(),
+    expiresAt: expiry,
     networks,
     cidrs,
     origins,
@@ -171,12 +172,12 @@ export const keyRoutes = {
   },
   'POST /keys/whose': {
     access: 'operator',
-    summary: 'Whether a text is a key of this service, and whose; the text is kept nowhere',
+    summary: 'Whether a key of this service stands in a text, and whose; the text is kept nowhere',
     body: z.object({ text: z.string().max(512) }),
     result: z.object({
-      /** Whether it has the form of a key: pattern and checksum. */
+      /** Whether something of the form of a key stands in it: pattern and checksum. */
       wellFormed: z.boolean(),
-      /** Whether the whole text was a key here, its secret included. */
+      /** Whether that is a key here, its secret included. */
       matches: z.boolean(),
       key: keyView.nullable(),
     }),

@@ -7,7 +7,9 @@ import {
   auditLine,
   count,
   done,
+  email,
   endedToken,
+  expiry,
   name,
   network,
   pageOf,
@@ -127,7 +129,7 @@ export const operatorRoutes = {
   'POST /operators/invitations': {
     access: 'operator',
     summary: 'Invites another operator. The link is in this answer and nowhere else',
-    body: z.object({ email: z.email() }),
+    body: z.object({ email }),
     result: z.object({ link: z.string() }),
   },
   'GET /audit': {
@@ -135,7 +137,7 @@ export const operatorRoutes = {
     summary: 'What was changed anywhere, the newest first',
     query: pageQuery
       .extend(rangeQuery.shape)
-      .extend({ customer: z.string().optional(), action: z.string().max(64).optional() }),
+      .extend({ customer: z.string().max(64).optional(), action: z.string().max(64).optional() }),
     result: pageOf(auditLine.extend({ customerId: z.string().nullable() })),
   },
   'GET /audit.jsonl': {
@@ -162,7 +164,7 @@ export const operatorRoutes = {
   'POST /tokens': {
     access: 'operator',
     summary: "Makes an operator's token. Its secret is in this answer and nowhere else",
-    body: z.object({ name, expiresAt: time.nullable().default(null) }),
+    body: z.object({ name, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /tokens/{token}': {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { usageStatuses } from '../../../access/usage.ts';
+import { LAST_TIME } from '../../../base/last-time.ts';
 import { networks } from '../../../protocol/call.ts';
 import { products } from '../../../protocol/product.ts';
 import { memberRoles } from '../../accounts/roles.ts';
@@ -7,6 +8,8 @@ import { memberRoles } from '../../accounts/roles.ts';
 /** Values that many routes have. Times are Unix milliseconds. */
 
 export const time = z.number().int().nonnegative();
+/** When something that a caller makes is to end; null: never. */
+export const expiry = z.number().int().min(0).max(LAST_TIME).nullable();
 export const count = z.number().int().nonnegative();
 export const product = z.enum(Object.keys(products) as [keyof typeof products]);
 export const network = z.enum(networks);
@@ -31,9 +34,7 @@ export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
-/** The last millisecond of the year 9999: what is later no calendar of ours can write. */
-const TIME_MAX = Date.UTC(10_000, 0) - 1;
-const queryTime = z.coerce.number().int().min(0).max(TIME_MAX);
+const queryTime = z.coerce.number().int().min(0).max(LAST_TIME);
 
 /** A stretch of time, from the first to before the second; without them the last hour. */
 export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.optional() });

@@ -18,7 +18,7 @@ import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
 import { checkHeadersStay } from './kept-headers.ts';
-import { checkNotLast } from './last-node.ts';
+import { checkNotLast, checkNotLastGeyser } from './last-node.ts';
 
 type Names =
   | 'POST /upstreams'
@@ -188,6 +188,8 @@ async function change(
   const node: AddedNode = { name, network, settings: facts.read(merged(row, before.settings, body)) };
   // Before it is asked who it is, for that is asked with them.
   checkHeadersStay(before.settings, node.settings, body.headers !== undefined);
+  const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
+  if (losesGeyser && !body.force) await checkNotLastGeyser(services, network, name);
   const report = await probed(facts, node, body.force);
   await audited(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);

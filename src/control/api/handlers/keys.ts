@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { changeKey } from '../../keys/change-key.ts';
 import { activityOf } from '../../keys/key-activity.ts';
 import { KeyRefusedError, type KeyRegister } from '../../keys/key-register.ts';
@@ -26,7 +27,7 @@ const statuses = {
   'not-found': [404, 'NOT_FOUND'],
   'wrong-state': [409, 'WRONG_STATE'],
   invalid: [422, 'INVALID_FIELDS'],
-  limit: [409, 'LIMIT_REACHED'],
+  limit: [409, 'LIMIT'],
 } as const;
 
 /** @throws ApiError in place of a refusal of the keys; anything else as it is. */
@@ -78,8 +79,20 @@ async function checkPlanChoice(
   throw new ApiError(403, 'FORBIDDEN', message, { fields: { planId: message } });
 }
 
-const customerHandlers = (services: ApiServices) =>
-  ({
+/** How long an answer waits until this gateway acts on a change: the change stands in any case, and a secret is told once. */
+const TAKE_UP_MAX_MS = 1_500;
+
+function customerHandlers(services: ApiServices) {
+  /** Whoever is told of a change may count on it: here at once, at other gateways a moment later. */
+  const changing = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const result = await refusing(work);
+    const late = new AbortController();
+    const patience = delay(TAKE_UP_MAX_MS, null, { signal: late.signal }).catch(() => null);
+    await Promise.race([services.takeUpKeys?.(), patience]);
+    late.abort();
+    return result;
+  };
+  return {
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
       const register = registerOf(services, context, path.customer);
       const [after] = readCursor(query.cursor, 'string') ?? [];
@@ -100,14 +113,14 @@ const customerHandlers = (services: ApiServices) =>
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
-      return refusing(createKey(registerOf(services, context, path.customer), body));
+      return changing(createKey(registerOf(services, context, path.customer), body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
       refusing(readFamily(registerOf(services, context, path.customer), path.key)),
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
-      refusing(changeKey(registerOf(services, context, path.customer), path.key, body)),
+      changing(changeKey(registerOf(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate': ({ path, body }, context) =>
-      refusing(
+      changing(
         rotateKey(
           registerOf(services, context, path.customer),
           path.key,
@@ -115,17 +128,18 @@ const customerHandlers = (services: ApiServices) =>
         ),
       ),
     'POST /customers/{customer}/keys/{key}/cut': ({ path }, context) =>
-      refusing(cutOverlap(registerOf(services, context, path.customer), path.key)),
+      changing(cutOverlap(registerOf(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/disable': ({ path }, context) =>
-      refusing(disableKey(registerOf(services, context, path.customer), path.key)),
+      changing(disableKey(registerOf(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/enable': ({ path }, context) =>
-      refusing(enableKey(registerOf(services, context, path.customer), path.key)),
+      changing(enableKey(registerOf(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/revoke': ({ path }, context) =>
-      refusing(revokeKey(registerOf(services, context, path.customer), path.key)),
+      changing(revokeKey(registerOf(services, context, path.customer), path.key)),
     async 'POST /customers/{customer}/keys/revoke'({ path, body }, context) {
-      return { keys: await refusing(revokeKeys(registerOf(services, context, path.customer), body.ids)) };
+      return { keys: await changing(revokeKeys(registerOf(services, context, path.customer), body.ids)) };
     },
-  }) satisfies Partial<Handlers<Names>>;
+  } satisfies Partial<Handlers<Names>>;
+}
 
 /** Answers what is asked of keys. */
 export function keyHandlers(services: ApiServices): Handlers<Names> {

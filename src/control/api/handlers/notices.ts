@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
-import { noteOutcome } from '../../notices/deliveries.ts';
+import { noteOutcome, takeTest } from '../../notices/deliveries.ts';
 import { handOver } from '../../notices/hand-over.ts';
 import type { Notice } from '../../notices/notice.ts';
 import { noticeLimits } from '../../notices/notice-limits.ts';
@@ -35,11 +35,18 @@ function refused(problem: string): ApiError {
   return new ApiError(422, 'INVALID_FIELDS', `to: ${problem}`, { fields });
 }
 
+function mailless(): ApiError {
+  const problem =
+    'no mail is sent here: have the operator set [mail] in the configuration, or give a webhook';
+  return new ApiError(422, 'INVALID_FIELDS', `kind: ${problem}`, { fields: { kind: problem } });
+}
+
 type Wanted = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
 /** @returns where it goes, in its usual form. @throws ApiError 422 */
-function checkedTo({ notices }: ApiServices, { kind, to }: Wanted): string {
+function checkedTo({ mailer, notices }: ApiServices, { kind, to }: Wanted): string {
   if (kind === 'email') {
+    if (mailer === null) throw mailless();
     const address = email.safeParse(to);
     if (!address.success) throw refused('is no e-mail address: write it as name@example.com');
     return address.data;
@@ -88,9 +95,14 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
 }
 
 /** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
-function checkPace({ now, notices }: ApiServices, target: NoticeTargetTable): void {
+async function takePace(services: ApiServices, target: NoticeTargetTable, sender: string): Promise<void> {
+  const { now, notices, store, mailPace } = services;
   const testIntervalMs = notices?.limits.testIntervalMs ?? noticeLimits.testIntervalMs;
-  checkWait((target.last_sent_at ?? 0) + testIntervalMs - now());
+  checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
+  if (target.kind === 'email')
+    checkWait(mailPace?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
+  // Another asked for the same meanwhile.
+  if (!(await takeTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
 /** @throws ApiError 429 */
@@ -107,11 +119,7 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw missing();
-  checkPace(services, target);
-  if (target.kind === 'email') {
-    const mail = { customer: customerId, sender: ownerOf(caller), to: target.shown };
-    checkWait(services.mailPace?.take(mail) ?? 0);
-  }
+  await takePace(services, target, ownerOf(caller));
   const customer = await store.db
     .selectFrom('customer')
     .select(['id', 'name'])

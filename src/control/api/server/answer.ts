@@ -90,14 +90,23 @@ function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): Readable
   });
 }
 
+type Headed = Readonly<Record<string, string>>;
+
+const streamHeaders = (format: StreamOptions['format'], headers: Headed): Headed => ({
+  ...apiHeaders,
+  'content-type': types[format],
+  ...(format === 'events' && { 'x-accel-buffering': 'no' }),
+  ...headers,
+});
+
 export function streamAnswer(
   lines: AsyncIterable<string>,
-  headers: Readonly<Record<string, string>>,
+  headers: Headed,
   options: StreamOptions,
 ): Response {
-  const named = {
-    'content-type': types[options.format],
-    ...(options.format === 'events' && { 'x-accel-buffering': 'no' }),
-  };
-  return new Response(bytesOf(lines, options), { headers: { ...apiHeaders, ...named, ...headers } });
+  return new Response(bytesOf(lines, options), { headers: streamHeaders(options.format, headers) });
 }
+
+/** The head of such an answer, for whoever wants no more. */
+export const streamHead = (format: StreamOptions['format'], headers: Headed): Response =>
+  new Response(null, { headers: streamHeaders(format, headers) });

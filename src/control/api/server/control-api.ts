@@ -55,8 +55,7 @@ export class ControlApi {
     raw: RawQuestion,
     request: ApiRequest,
   ): Promise<Answered<Name>> {
-    const role = await authorize(this.services.store.db, name, raw.path, request.caller);
-    const given = readQuestion(name, raw);
+    const { role, given } = await this.#admit(name, raw, request.caller);
     const handler: Handler<Name> = this.#handlers[name];
     const context = { ...request, role, actor: actorOf(request.caller) };
     const answer = await withChangeCheck(
@@ -65,6 +64,19 @@ export class ControlApi {
     );
     if (this.#checksAnswers) checkAnswer(name, answer);
     return answer;
+  }
+
+  /**
+   * Whether a question would be put to whoever answers it, who is not asked.
+   * @throws ApiError where the caller may not ask it, or it is not as the contract has it; the driver's error.
+   */
+  async check(name: ContractName, raw: RawQuestion, caller: ApiCaller): Promise<void> {
+    await this.#admit(name, raw, caller);
+  }
+
+  async #admit<Name extends ContractName>(name: Name, raw: RawQuestion, caller: ApiCaller) {
+    const role = await authorize(this.services.store.db, name, raw.path, caller);
+    return { role, given: readQuestion(name, raw) };
   }
 
   /**

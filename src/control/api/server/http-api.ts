@@ -8,7 +8,7 @@ import { isStoreAway } from '../../database/store-away.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, ownerOf } from '../handler.ts';
-import { apiHeaders, jsonAnswer, streamAnswer } from './answer.ts';
+import { apiHeaders, jsonAnswer, streamAnswer, streamHead } from './answer.ts';
 import { ApiPlaces } from './api-places.ts';
 import { isOperator } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
@@ -136,6 +136,11 @@ export class HttpApi {
       const answer = await this.#api.ask(name, question, request);
       return jsonAnswer(200, answer, { 'x-request-id': requestId });
     }
+    if (raw.method === 'HEAD') {
+      // Hono would ask as for GET and throw the body away without ending it.
+      await this.#api.check(name, question, caller);
+      return streamHead(format, streamHeadersOf(name, format, requestId));
+    }
     const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
     return this.#stream(name, format, question, request, again);
   }
@@ -166,7 +171,7 @@ export class HttpApi {
 
   async #stream(
     name: ContractName,
-    format: 'csv' | 'jsonl' | 'events',
+    format: StreamFormat,
     question: Parameters<ControlApi['ask']>[1],
     request: ApiRequest,
     identifyAgain: () => Promise<ApiCaller>,
@@ -186,7 +191,7 @@ export class HttpApi {
     try {
       const asked = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
       const lines = (await this.#api.ask(name, question, asked)) as unknown as AsyncIterable<string>;
-      const headers = { 'x-request-id': requestId, ...savedAs(name, format) };
+      const headers = streamHeadersOf(name, format, requestId);
       return streamAnswer(lines, headers, { format, heartbeatMs, onEnd, onError });
     } catch (thrown) {
       onEnd();
@@ -245,8 +250,15 @@ export function problemAnswer(problem: unknown): Response {
 /** Paths of the API need no escapes; what has some tries to be another path than it looks. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
 
-/** What browsers name a file that is downloaded. */
-function savedAs(name: ContractName, format: 'csv' | 'jsonl' | 'events'): Record<string, string> {
-  if (format === 'events') return {};
-  return { 'content-disposition': `attachment; filename="solway-${name.split('/').at(-1)}"` };
+type StreamFormat = 'csv' | 'jsonl' | 'events';
+
+/** With the name under which browsers keep what is downloaded. */
+function streamHeadersOf(
+  name: ContractName,
+  format: StreamFormat,
+  requestId: string,
+): Readonly<Record<string, string>> {
+  if (format === 'events') return { 'x-request-id': requestId };
+  const file = `solway-${name.split('/').at(-1)}`;
+  return { 'x-request-id': requestId, 'content-disposition': `attachment; filename="${file}"` };
 }

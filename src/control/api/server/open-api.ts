@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import type { Route, RouteFormat } from '../contract/route.ts';
+import { strictOf } from '../contract/strict.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -73,7 +74,7 @@ function operationOf(name: ContractName): Json {
   const route = routeOf(name);
   const [verb = '', path = ''] = name.split(' ');
   const body = route.body && {
-    content: { 'application/json': { schema: schemaOf(route.body, 'input') } },
+    content: { 'application/json': { schema: schemaOf(strictOf(route.body), 'input') } },
     required: true,
   };
   return {

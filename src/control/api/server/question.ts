@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, type Given, routeOf } from '../contract/contract.ts';
+import { strictOf } from '../contract/strict.ts';
 
 /** What a caller sent, as it came. */
 export type RawQuestion = Readonly<{
@@ -12,19 +13,6 @@ export type RawQuestion = Readonly<{
 const FIELDS_MAX = 20;
 /** A part of a path that stands for a thing. */
 const PARAMETER = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-
-/** A field that nobody knows is a mistake of the caller's, not something to pass over. */
-function strictly(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodObject ? schema.strict() : schema;
-}
-
-const strict = new WeakMap<z.ZodType, z.ZodType>();
-
-function strictOf(schema: z.ZodType): z.ZodType {
-  const known = strict.get(schema) ?? strictly(schema);
-  strict.set(schema, known);
-  return known;
-}
 
 function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
   const named = error.issues.flatMap((issue) => {

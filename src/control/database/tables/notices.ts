@@ -23,6 +23,8 @@ export interface NoticeTargetTable {
   /** When something was handed over last, and why the last thing was not. */
   last_sent_at: number | null;
   last_problem: string | null;
+  /** When somebody asked for a test last, however it ended; 0: nobody did. */
+  tested_at: number;
 }
 
 /** That a quota was used to so many percent: one row, whichever gateway saw it first. */

@@ -1,5 +1,6 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
+import { EqualityIndex, isEqualWatcher } from './equality-index.ts';
 import type { Matches } from './matches.ts';
 import { WatchTable } from './watch-table.ts';
 import type { Watcher } from './watcher.ts';
@@ -7,32 +8,37 @@ import type { Watcher } from './watcher.ts';
 type AccountWatcher = Watcher<AccountRule>;
 
 /**
- * Filters of accounts by what an account must have for them to pass. Each is in one place: by its addresses, or by its
- * owners, or among those that have neither and look at every account.
+ * Filters of accounts by what an account must have for them to pass. Each is in one place: by its addresses, or by all
+ * that it asks to be equal, or by its owners alone, or among those that have none of them and look at every account.
  */
 export class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
+  readonly #byEquality = new EqualityIndex();
   readonly #byOwner = new WatchTable<AccountRule>();
   #others: AccountWatcher[] = [];
   #sweeps = 0;
 
   add(watcher: AccountWatcher): void {
     const { rule } = watcher;
-    const table = this.#tableOf(rule);
-    if (table === null) this.#others.push(watcher);
-    else {
-      watcher.keys = (table === this.#byAddress ? rule.addresses : rule.owners)?.addresses ?? [];
-      watcher.isOwnPost = watcher.keys.length === 1;
-      watcher.isCertain = table === this.#byAddress && rule.isOnlyAddresses;
-      table.add(watcher);
-    }
+    if (isByAddress(rule)) {
+      this.#addByKeys(this.#byAddress, watcher, rule.addresses?.addresses);
+      watcher.isCertain = rule.isOnlyAddresses;
+    } else if (isEqualWatcher(watcher)) this.#byEquality.add(watcher);
+    else if (rule.owners !== null) this.#addByKeys(this.#byOwner, watcher, rule.owners.addresses);
+    else this.#others.push(watcher);
   }
 
   remove(watchers: readonly AccountWatcher[]): void {
     const run = ++this.#sweeps;
     for (const watcher of watchers) watcher.isGone = true;
-    for (const watcher of watchers) this.#tableOf(watcher.rule)?.sweep(watcher.keys, run);
-    this.#others = this.#others.filter(({ isGone }) => !isGone);
+    let others = 0;
+    for (const watcher of watchers) {
+      if (isByAddress(watcher.rule)) this.#byAddress.sweep(watcher.keys, run);
+      else if (isEqualWatcher(watcher)) this.#byEquality.sweep(watcher, run);
+      else if (watcher.rule.owners !== null) this.#byOwner.sweep(watcher.keys, run);
+      else others += 1;
+    }
+    if (others > 0) this.#others = this.#others.filter(({ isGone }) => !isGone);
   }
 
   match(account: RawAccount, matches: Matches): void {
@@ -41,6 +47,7 @@ export class AccountIndex {
       if (!matches.isNew(watcher)) continue;
       if (watcher.isCertain || watcher.rule.passesRest(account)) matches.add(watcher);
     }
+    this.#byEquality.match(account, matches);
     for (let post = this.#byOwner.first(account.owner, 0); post !== null; post = post.next) {
       const { watcher } = post;
       if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
@@ -50,9 +57,16 @@ export class AccountIndex {
     }
   }
 
-  /** With a cuckoo filter beside them, addresses are not all that is named. */
-  #tableOf({ addresses, cuckoo, owners }: AccountRule): WatchTable<AccountRule> | null {
-    if (addresses !== null && cuckoo === null) return this.#byAddress;
-    return owners === null ? null : this.#byOwner;
+  #addByKeys(
+    table: WatchTable<AccountRule>,
+    watcher: AccountWatcher,
+    keys: readonly Uint8Array[] = [],
+  ): void {
+    watcher.keys = keys;
+    watcher.isOwnPost = keys.length === 1;
+    table.add(watcher);
   }
 }
+
+/** With a cuckoo filter beside them, addresses are not all that is named. */
+const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;

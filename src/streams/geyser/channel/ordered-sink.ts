@@ -1,6 +1,6 @@
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
-import type { GeyserSink } from '../geyser-sink.ts';
+import type { Behind, GeyserSink } from '../geyser-sink.ts';
 
 /** A message of a block that a stream waits for. */
 export type Awaited = { readonly part: BlockPart; readonly names: Uint8Array; isTold: boolean };
@@ -58,7 +58,7 @@ export class OrderedSink implements GeyserSink {
     }
     const { behindBlocksMaxMessages, behindBlocksMaxBytes } = this.#limits;
     if (this.#heldMessages >= behindBlocksMaxMessages || this.#heldBytes > behindBlocksMaxBytes) {
-      this.lag();
+      this.#lagWith({ messages: 1, bytes: names.length + tail.length });
       return;
     }
     hold.after.push(names, tail);
@@ -71,16 +71,15 @@ export class OrderedSink implements GeyserSink {
     this.#sink.end(status);
   }
 
-  /** Ends a stream for which too much waits. */
-  lag(): void {
-    const behind = `${this.#holds.length} blocks and ${this.#heldMessages} messages`;
-    this.end({ code: 'INTERNAL', message: `lagged to receive geyser messages: behind by ${behind}` });
+  lag(behind: Behind): void {
+    this.drop();
+    this.#sink.lag(behind);
   }
 
   /** A block comes; what is pushed meanwhile waits for the last of its messages. @returns null when it is cut. */
   expect(awaited: readonly Awaited[]): Hold | null {
     if (this.#holds.length >= this.#limits.blocksWaitingMax) {
-      this.lag();
+      this.#lagWith({ messages: awaited.length, bytes: 0, blocks: 1 });
       return null;
     }
     const hold: Hold = { awaited, left: awaited.length, after: [] };
@@ -113,6 +112,17 @@ export class OrderedSink implements GeyserSink {
     this.#holds.length = 0;
     this.#heldMessages = 0;
     this.#heldBytes = 0;
+  }
+
+  /** Ends a stream for which too much waits, with what came now. */
+  #lagWith({ messages, bytes, blocks = 0 }: Behind): void {
+    const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
+    const ofBlocks = this.#holds.reduce((sum, { left }) => sum + left, 0);
+    this.lag({
+      messages: waitingMessages + ofBlocks + this.#heldMessages + messages,
+      bytes: waitingBytes + this.#heldBytes + bytes,
+      blocks: this.#holds.length + blocks,
+    });
   }
 
   #release({ after }: Hold): void {

@@ -2,6 +2,7 @@ import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-updat
 import type { TokenOwners } from '../filters/token-owners.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { Matches } from './matches.ts';
+import { UnkeyedWatchers } from './unkeyed-watchers.ts';
 import { WatchTable } from './watch-table.ts';
 import type { Post, Watcher } from './watcher.ts';
 
@@ -10,8 +11,8 @@ type Table = WatchTable<TransactionRule>;
 
 /**
  * Filters of transactions by what a transaction must have for them to pass: its signature, or a key that is required,
- * or one of the keys that are included; or nothing, and then they look at every transaction. Those that count the
- * owners of token accounts as keys wait for the owners too.
+ * or one of the keys that are included; or nothing of the kind, and then they look at every transaction whose status
+ * they take. Those that count the owners of token accounts as keys wait for the owners too.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;
@@ -19,7 +20,7 @@ export class TransactionIndex {
   readonly #bySignature: Table = new WatchTable();
   readonly #byKey: Table = new WatchTable();
   readonly #byOwner = { all: new WatchTable() as Table, balanceChanged: new WatchTable() as Table };
-  #others: TransactionWatcher[] = [];
+  readonly #others = new UnkeyedWatchers();
   #sweeps = 0;
 
   constructor(owners: TokenOwners) {
@@ -28,7 +29,7 @@ export class TransactionIndex {
 
   add(watcher: TransactionWatcher): void {
     const tables = this.#tablesOf(watcher.rule);
-    if (tables.length === 0) this.#others.push(watcher);
+    if (tables.length === 0) this.#others.add(watcher);
     watcher.keys = this.#keysOf(watcher.rule);
     watcher.isOwnPost = watcher.keys.length === 1 && tables.length === 1;
     for (const table of tables) table.add(watcher);
@@ -37,10 +38,13 @@ export class TransactionIndex {
   remove(watchers: readonly TransactionWatcher[]): void {
     const run = ++this.#sweeps;
     for (const watcher of watchers) watcher.isGone = true;
+    let others = 0;
     for (const { rule, keys } of watchers) {
-      for (const table of this.#tablesOf(rule)) table.sweep(keys, run);
+      const tables = this.#tablesOf(rule);
+      if (tables.length === 0) others += 1;
+      for (const table of tables) table.sweep(keys, run);
     }
-    this.#others = this.#others.filter(({ isGone }) => !isGone);
+    if (others > 0) this.#others.sweep();
   }
 
   match(transaction: RawTransaction, matches: Matches): void {
@@ -48,7 +52,7 @@ export class TransactionIndex {
     this.#offerByKeys(this.#byKey, transaction.keys, transaction, matches);
     this.#offerByOwners('all', transaction, matches);
     this.#offerByOwners('balanceChanged', transaction, matches);
-    for (const watcher of this.#others) this.#offer(watcher, transaction, matches);
+    for (const watcher of this.#others.of(transaction)) this.#offer(watcher, transaction, matches);
   }
 
   #offerByOwners(which: 'all' | 'balanceChanged', transaction: RawTransaction, matches: Matches): void {

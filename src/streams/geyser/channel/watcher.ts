@@ -22,6 +22,8 @@ export class Watcher<Rule> implements Post<Rule> {
   seenIn = 0;
   /** 32 bytes each: where it is in the indexes. */
   keys: readonly Uint8Array[] = [];
+  /** What stands for its owner in the index, where it asks for one alone: to compare it is to compare the owner. */
+  place: object | null = null;
   /** Whether it is in one chain only, and its own post there. */
   isOwnPost = false;
   /** Whether one of its keys is all that it asks for. */

@@ -5,8 +5,9 @@ import { InvalidFilter } from './invalid-filter.ts';
 /** What is asked of an account's data or balance. */
 export type AccountDataRule = (account: RawAccount) => boolean;
 
-const FILTERS_MAX = 4;
-const MEMCMP_BYTES_MAX = 128;
+/** What one filter asks of data and balance. */
+export const FILTERS_MAX = 4;
+export const MEMCMP_BYTES_MAX = 128;
 
 /** Layouts of the token programs. Source: spl-token-2022 interface, `GenericTokenAccount::valid_account_data`. */
 const TOKEN_ACCOUNT_BYTES = 165;

@@ -1,6 +1,7 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
 import { type AccountDataRule, compileAccountData } from './account-data-rule.ts';
+import { type AccountEqualities, equalitiesOf } from './account-equalities.ts';
 import { type AddressSet, setOrNull } from './address-set.ts';
 import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
 
@@ -11,6 +12,8 @@ export class AccountRule {
   readonly owners: AddressSet | null;
   /** One axis with `addresses`. */
   readonly cuckoo: Cuckoo | null;
+  /** Of its data and balance; null: none. */
+  readonly equalities: AccountEqualities | null;
   /** null: none. */
   readonly #data: readonly AccountDataRule[] | null;
   readonly #isWrittenByTransaction: boolean | null;
@@ -23,6 +26,7 @@ export class AccountRule {
     this.cuckoo = compileCuckoo(filter.cuckooAccounts);
     const data = compileAccountData(filter.filters ?? []);
     this.#data = data.length === 0 ? null : data;
+    this.equalities = equalitiesOf(filter.filters ?? []);
     this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
   }
 
@@ -33,16 +37,26 @@ export class AccountRule {
     return addresses !== null && cuckoo === null && !asksMore;
   }
 
+  /** A cuckoo filter is asked last: it hashes the address with a seed of its own. */
   passes(account: RawAccount): boolean {
-    return this.#namesAddress(account) && this.passesRest(account);
+    return this.passesRest(account) && this.#namesAddress(account);
   }
 
   /** Whether it passes, given that its address is one that is named. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
+    if (owners !== null && !owners.has(account.owner, 0)) return false;
+    return this.#passesByContent(account);
+  }
+
+  /** Whether it passes, given that its owner is one that is named. */
+  passesOfOwner(account: RawAccount): boolean {
+    return this.#passesByContent(account) && this.#namesAddress(account);
+  }
+
+  #passesByContent(account: RawAccount): boolean {
     const written = this.#isWrittenByTransaction;
     if (written !== null && written !== (account.signature !== null)) return false;
-    if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#data === null || this.#data.every((rule) => rule(account));
   }
 

@@ -49,6 +49,12 @@ export class TransactionRule {
     this.#failed = filter.failed ?? null;
   }
 
+  /** Whether a transaction may pass that is a vote or not, and failed or not. */
+  passesStatus(isVote: boolean, hasFailed: boolean): boolean {
+    if (this.#vote !== null && this.#vote !== isVote) return false;
+    return this.#failed === null || this.#failed === hasFailed;
+  }
+
   passes(transaction: RawTransaction, owners: TokenOwners): boolean {
     return this.#passes(transaction, owners, false);
   }
@@ -59,8 +65,7 @@ export class TransactionRule {
   }
 
   #passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
-    if (this.#vote !== null && this.#vote !== transaction.isVote) return false;
-    if (this.#failed !== null && this.#failed !== (transaction.err !== null)) return false;
+    if (!this.passesStatus(transaction.isVote, transaction.err !== null)) return false;
     if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
     const { keys } = transaction;
     const more = this.tokenAccounts === null ? NO_KEYS : owners.of(transaction, this.tokenAccounts);

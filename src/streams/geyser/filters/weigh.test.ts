@@ -24,7 +24,12 @@ const request: SubscribeRequest = {
 
 describe('what a request weighs', () => {
   it('is its filters of all kinds, the addresses in their lists, and the bytes of cuckoo filters', () => {
-    expect([filtersCount(request), pubkeysCount(request), cuckooBytes(request)]).toEqual([9, 15, 48]);
+    expect([filtersCount(request), pubkeysCount(request), cuckooBytes(request)]).toEqual([9, 15, 3 * 65_536]);
+  });
+
+  it('is of a large cuckoo filter what it has', () => {
+    const large = { ...cuckoo, data: new Uint8Array(100_000) };
+    expect(cuckooBytes({ accounts: new Map([['a', { cuckooAccounts: large }]]) })).toBe(100_000);
   });
 
   it('is counted the same on the shred stage', () => {

@@ -1,5 +1,5 @@
 import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
-import type { SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import type { CuckooFilterMessage, SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
 
 type Request = SubscribeRequest & SubscribeDeshredRequest;
 type List = readonly unknown[] | undefined;
@@ -40,13 +40,19 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
   return count;
 }
 
-/** Bytes of the cuckoo filters in a request. */
+/** As many bytes a cuckoo filter counts at least: no index holds it, so that it is tried on whatever happens. */
+const CUCKOO_LEAST_BYTES = 65_536;
+
+/** Bytes of the cuckoo filters in a request, none less than it costs to try it. */
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks } = request as Request;
   let bytes = 0;
-  for (const { cuckooAccounts } of accounts?.values() ?? []) bytes += cuckooAccounts?.data.length ?? 0;
+  for (const { cuckooAccounts } of accounts?.values() ?? []) bytes += weigh(cuckooAccounts);
   for (const map of [transactions, transactionsStatus, blocks]) {
-    for (const filter of map?.values() ?? []) bytes += filter.cuckooAccountInclude?.data.length ?? 0;
+    for (const filter of map?.values() ?? []) bytes += weigh(filter.cuckooAccountInclude);
   }
   return bytes;
 }
+
+const weigh = (filter: CuckooFilterMessage | undefined): number =>
+  filter === undefined ? 0 : Math.max(CUCKOO_LEAST_BYTES, filter.data.length);

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { ReadingTurns } from '../../../base/reading-turns.ts';
 import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../../protocol/grpc/status.ts';
 import { connectionFault } from './connection-fault.ts';
@@ -27,6 +28,15 @@ interface GrpcStreamListener {
   /** Nothing more comes, for whatever reason. Called once. */
   ended(status: GrpcStatus): void;
 }
+
+/**
+ * What a compressed message may unpack to: so many times its size, and so many bytes in any case, since an account of
+ * zeros, which may have 10 MiB, is compressed to a few hundred bytes.
+ */
+const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
+
+/** Of all streams together: however much they tell compressed, they unpack it in turns. */
+const turns = new ReadingTurns();
 
 const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
 
@@ -59,11 +69,21 @@ export class GrpcStream {
   #pongTimer: NodeJS.Timeout | null = null;
   #status: GrpcStatus | null = null;
   #ended = false;
+  /** Holds back what comes, whoever listens. */
+  #isHeld = false;
+  /** Waits for its turn to unpack a message; nothing more is read meanwhile. */
+  #isInLine = false;
+  /** How the server ended it while something that it had told before was still in line. */
+  #leftWith: GrpcStatus | null = null;
+  readonly #readInTurn = (): void => {
+    this.#isInLine = false;
+    this.#read(true);
+  };
 
   constructor(options: GrpcStreamOptions, listener: GrpcStreamListener) {
     this.#options = options;
     this.#listener = listener;
-    this.#frames = new GrpcFrames(options.messageMaxBytes);
+    this.#frames = new GrpcFrames({ ...UNPACKED, messageMaxBytes: options.messageMaxBytes });
     const { windowBytes, connectTimeoutMs, pingIntervalMs } = options;
     const { origin } = new URL(options.url);
     this.#session = connect(origin, { settings: { initialWindowSize: windowBytes, enablePush: false } });
@@ -88,11 +108,13 @@ export class GrpcStream {
 
   /** Reads no further; the server is held back by flow control. */
   pause(): void {
+    this.#isHeld = true;
     this.#stream.pause();
   }
 
   resume(): void {
-    this.#stream.resume();
+    this.#isHeld = false;
+    if (!this.#isInLine) this.#stream.resume();
   }
 
   /** Ends it; the listener hears nothing more. */
@@ -102,18 +124,18 @@ export class GrpcStream {
 
   #listen(): void {
     // The stream's own error says what went wrong on the way; the session's comes with it.
-    this.#session.on('error', (error) => this.#end(unavailable(connectionFault(error))));
-    this.#session.on('goaway', () => this.#end(unavailable('the server says goodbye')));
-    this.#session.on('close', () => this.#end(unavailable('the connection is gone')));
+    this.#session.on('error', (error) => this.#leave(unavailable(connectionFault(error))));
+    this.#session.on('goaway', () => this.#leave(unavailable('the server says goodbye')));
+    this.#session.on('close', () => this.#leave(unavailable('the connection is gone')));
     this.#stream.on('response', (headers) => this.#respond(headers));
     this.#stream.on('trailers', (headers) => {
       this.#status ??= statusOf(headers);
     });
     this.#stream.on('data', (piece: Buffer) => this.#take(piece));
-    this.#stream.on('error', (error) => this.#end(this.#status ?? unavailable(connectionFault(error))));
+    this.#stream.on('error', (error) => this.#leave(this.#status ?? unavailable(connectionFault(error))));
     // The server's half is over; ours would stay open.
-    this.#stream.on('end', () => this.#end(this.#status ?? unavailable('the stream was cut')));
-    this.#stream.on('close', () => this.#end(this.#status ?? unavailable('the stream was cut')));
+    this.#stream.on('end', () => this.#leave(this.#status ?? unavailable('the stream was cut')));
+    this.#stream.on('close', () => this.#leave(this.#status ?? unavailable('the stream was cut')));
   }
 
   #respond(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
@@ -131,14 +153,39 @@ export class GrpcStream {
 
   #take(piece: Buffer): void {
     if (this.#ended) return;
+    this.#frames.push(piece);
+    if (!this.#isInLine) this.#read(false);
+  }
+
+  /** Hands on what came, and goes on reading when that is done. */
+  #read(hasTurn: boolean): void {
     try {
-      this.#frames.push(piece, (message) => {
-        if (!this.#ended) this.#listener.message(message);
-      });
+      this.#handOn(hasTurn);
     } catch (error) {
       // What breaks whoever reads it ends the stream that it came over, and nothing else.
       const message = error instanceof InvalidGrpc ? error.message : 'a message that cannot be read';
       this.#end({ code: 'INTERNAL', message });
+    }
+    if (this.#isInLine || this.#ended) return;
+    if (this.#leftWith !== null) this.#end(this.#leftWith);
+    else if (hasTurn && !this.#isHeld) this.#stream.resume();
+  }
+
+  /** What has to be unpacked waits for a turn, one message at a time. */
+  #handOn(hasTurn: boolean): void {
+    let mayTakeLong = hasTurn;
+    while (!this.#ended) {
+      const { isHeavy } = this.#frames;
+      if (isHeavy && !mayTakeLong) {
+        this.#isInLine = true;
+        this.#stream.pause();
+        turns.ask(this.#readInTurn);
+        return;
+      }
+      if (isHeavy) mayTakeLong = false;
+      const message = this.#frames.next();
+      if (message === null) return;
+      this.#listener.message(message);
     }
   }
 
@@ -152,6 +199,12 @@ export class GrpcStream {
   #endPong(): void {
     if (this.#pongTimer !== null) clearTimeout(this.#pongTimer);
     this.#pongTimer = null;
+  }
+
+  /** The server ended it, or the way to it did; what it told before is read first. */
+  #leave(status: GrpcStatus): void {
+    if (this.#isInLine) this.#leftWith ??= status;
+    else this.#end(status);
   }
 
   #end(status: GrpcStatus): void {

@@ -113,7 +113,13 @@ export function KeysPage() {
           rowKey={({ id }) => id}
           initialSort={{ column: 'created', down: true }}
           csvName="solway-keys"
-          empty={<NoKeys hasAny={keys.data.items.length > 0} onMake={commands.create} />}
+          empty={
+            <NoKeys
+              hasAny={keys.data.items.length > 0}
+              hasMore={keys.data.next !== null}
+              onMake={commands.create}
+            />
+          }
           {...(can('developer')
             ? {
                 selection: {
@@ -128,7 +134,7 @@ export function KeysPage() {
       )}
       {keys.data?.next == null ? null : (
         <p className="muted">
-          Only the first {formatCount(KEYS_MAX)} are shown. The control API has the rest.
+          Only the first {formatCount(KEYS_MAX)} are shown and searched. The control API has the rest.
         </p>
       )}
       {commands.dialog}
@@ -174,8 +180,10 @@ function Pick<Value extends string>({
   );
 }
 
-function NoKeys({ hasAny, onMake }: { hasAny: boolean; onMake: () => void }) {
+function NoKeys({ hasAny, hasMore, onMake }: { hasAny: boolean; hasMore: boolean; onMake: () => void }) {
   const { service, can } = useSession();
+  if (hasMore)
+    return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} keys fits the filters.`} />;
   if (hasAny) return <EmptyState title="No key fits the filters." />;
   return (
     <EmptyState

@@ -1,6 +1,7 @@
 import type { Asked } from '../../../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem } from '../../api.ts';
+import { isoTime } from '../../format.ts';
 import type { RuleName } from './key-words.ts';
 
 /** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
@@ -41,7 +42,7 @@ export const rulesOf = (key: KeyJson): RulesForm => ({
   perSecond: textOf(key.rate?.perSecond),
   burst: textOf(key.rate?.burst),
   addressPerSecond: textOf(key.addressPerSecond),
-  expiresAt: key.expiresAt === null ? '' : new Date(key.expiresAt).toISOString().slice(0, 16),
+  expiresAt: key.expiresAt === null ? '' : isoTime(key.expiresAt).slice(0, 16),
   logsBodies: key.logsBodies,
   neverBack: key.neverBack,
 });

@@ -3,7 +3,7 @@ import { callRpc, type DoorAnswer, refusalOf } from '../../door-call.ts';
 import { formatMs } from '../../format.ts';
 import { rememberKey } from '../../known-keys.ts';
 import { useSession } from '../../shell/session.tsx';
-import { envFile, snippetsFor, streamTest } from '../../snippets.ts';
+import { airdropCall, envFile, snippetsFor, streamTest } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { downloadText } from '../../ui/csv.ts';
@@ -50,6 +50,7 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
             panel: () => <Snippet text={text} label={`the ${label} program`} />,
           }))}
         />
+        {product === 'fs' ? <Silence /> : null}
         <DialogActions>
           <Tick checked={isStored} onChange={setIsStored}>
             I have stored it
@@ -67,6 +68,20 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
         </DialogActions>
       </div>
     </Dialog>
+  );
+}
+
+/** What makes the programs of a shred key say something, where nobody else sends transactions. */
+function Silence() {
+  const { service } = useSession();
+  return (
+    <section className="stack-tight" aria-label="When it stays silent">
+      <p>
+        On the embedded ledger nobody sends transactions but you: the stream stays silent until you have one
+        run, with a key for JSON-RPC in place of &lt;API_KEY&gt;.
+      </p>
+      <Snippet text={airdropCall(service.urls)} label="the airdrop" />
+    </section>
   );
 }
 

@@ -11,12 +11,15 @@ export function LeaveDialog({
   node: { name, network },
   leaving,
   isLast,
+  isLastGeyser,
   onDone,
 }: {
   node: NodeJson;
   leaving: Leaving;
   /** No other node of its network is asked. */
   isLast: boolean;
+  /** Of those of its network that are asked, no other has Geyser. */
+  isLastGeyser: boolean;
   onDone: () => void;
 }) {
   const say = useToast();
@@ -24,6 +27,7 @@ export function LeaveDialog({
   const remove = useChange('DELETE /upstreams/{node}');
   const isDrain = leaving === 'drain';
   const change = isDrain ? drain : remove;
+  const force = isLast || isLastGeyser;
 
   const onConfirm = (): void => {
     const path = { node: name };
@@ -31,8 +35,8 @@ export function LeaveDialog({
       say(isDrain ? `${name} is drained.` : `${name} is removed.`);
       onDone();
     };
-    if (isDrain) drain.mutate({ path, body: { network, force: isLast } }, { onSuccess });
-    else remove.mutate({ path, query: isLast ? { force: 'true' } : {} }, { onSuccess });
+    if (isDrain) drain.mutate({ path, body: { network, force } }, { onSuccess });
+    else remove.mutate({ path, query: force ? { force: 'true' } : {} }, { onSuccess });
   };
 
   return (
@@ -48,6 +52,9 @@ export function LeaveDialog({
         ? `No gateway puts another call to ${name} of ${network}. Calls under way finish, and subscriptions and streams move to other nodes, until it is uncordoned.`
         : `${name} of ${network} leaves every gateway for good. Calls under way finish, and subscriptions and streams move to other nodes.`}
       {isLast ? ` It is the last node of ${network}: without it no call is answered.` : null}
+      {isLastGeyser && !isLast
+        ? ` It is the last node of ${network} with Geyser: gRPC streams that are fed from it end, and go on from PubSub and blocks, which tell less.`
+        : null}
     </ConfirmDialog>
   );
 }

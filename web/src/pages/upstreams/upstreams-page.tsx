@@ -75,6 +75,7 @@ export function UpstreamsPage() {
         <LeaveDialog
           {...leaver}
           isLast={isOnlyAsked(upstreams.data?.nodes ?? [], leaver.node)}
+          isLastGeyser={isOnlyGeyser(upstreams.data?.nodes ?? [], leaver.node)}
           onDone={() => setLeaver(null)}
         />
       )}
@@ -94,6 +95,14 @@ type Leaver = Readonly<{ node: NodeJson; leaving: Leaving }>;
 /** Whether all other nodes of a node's network are drained. */
 const isOnlyAsked = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.drained);
+
+/** Whether it has Geyser, and of the other nodes of its network none that is asked. */
+const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
+  node.hasGrpc &&
+  isOnlyAsked(
+    nodes.filter(({ hasGrpc }) => hasGrpc),
+    node,
+  );
 
 /** Whether all other nodes of a node's network are cordoned. */
 const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>

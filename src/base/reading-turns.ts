@@ -1,7 +1,10 @@
-/** Requests that take long to read are read for so long in a turn of the event loop; the rest waits for the next. */
+/** Messages that take long to read are read for so long in a turn of the event loop; the rest waits for the next. */
 const TURN_MS = 5;
 
-/** Lets calls read in turns what takes long, so that all of them together do not stop everything else. */
+/**
+ * Lets streams read in turns what takes long, so that all of them together do not stop everything else. Each asks for one
+ * message at a time, so no more wait than there are streams.
+ */
 export class ReadingTurns {
   #waiting: (() => void)[] = [];
   #isDue = false;

@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** PostgreSQL channel on which a committed change is announced. The message carries nothing. */
+export const CHANGE_CHANNEL = 'solway_change';
+
+/** A connection of its own, over which one looks for changes and hears of them, whatever others wait for. */
+export type StoreWatch = Readonly<{
+  db: Kysely<Schema>;
+  /**
+   * Asks something small over it, once it is there.
+   * @throws StoreHangsError when the answer is late: the connection is given up then, and the next question gets another;
+   * what is thrown where none can be made.
+   */
+  soon<Result>(ask: () => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}>;

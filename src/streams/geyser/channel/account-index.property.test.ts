@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DrawnAccount, drawnAccount, KeptStream } from '../../../../test/streams/drawn-updates.ts';
+import { key } from '../../../../test/streams/told-ledger.ts';
+import { addressBytes } from '../../../ledger/address.ts';
+import { lamports } from '../../../ledger/units.ts';
+import { CuckooFilter } from '../../../protocol/geyser/cuckoo-filter.ts';
+import type {
+  AccountsDataFilter,
+  AccountsFilter,
+  CuckooFilterMessage,
+} from '../../../protocol/geyser/subscribe-request.ts';
+import { Channel, type Member } from '../channel.ts';
+import { compileFilters, type Filters } from '../filters/compile.ts';
+
+/** A cuckoo filter with the address of a number in it. */
+function cuckooOf(number: number): CuckooFilterMessage {
+  const message = {
+    bucketCount: 1,
+    entriesPerBucket: 4,
+    fingerprintBits: 16,
+    hashSeed: 5n,
+    hashAlgorithm: 0,
+    data: new Uint8Array(8),
+  };
+  const { fingerprint } = new CuckooFilter(message).placesOf(addressBytes(key(number)), 0);
+  new DataView(message.data.buffer).setUint16(0, fingerprint, true);
+  return message;
+}
+
+/** A world so small that filters and updates meet: data of a few bytes, each 0 or 1. */
+const DATA_MAX = 7;
+const number = fc.integer({ min: 1, max: 4 });
+const cuckoos = [1, 2, 3, 4].map(cuckooOf);
+
+const memcmp: fc.Arbitrary<AccountsDataFilter> = fc.record({
+  kind: fc.constant('memcmp' as const),
+  offset: fc.oneof({ weight: 12, arbitrary: fc.bigInt(0n, 5n) }, fc.constant(2n ** 64n - 1n)),
+  bytes: fc.uint8Array({ maxLength: 5, max: 1 }),
+});
+const dataSize: fc.Arbitrary<AccountsDataFilter> = fc.record({
+  kind: fc.constant('dataSize' as const),
+  bytes: fc.bigInt(0n, BigInt(DATA_MAX)),
+});
+const balance: fc.Arbitrary<AccountsDataFilter> = fc.record({
+  kind: fc.constant('lamports' as const),
+  compare: fc.constantFrom('eq', 'eq', 'ne', 'lt', 'gt'),
+  value: fc.bigInt(0n, 2n).map(lamports),
+});
+const tokenAccount = fc.constant<AccountsDataFilter>({ kind: 'tokenAccountState' });
+
+/** The plugin takes a size once only. */
+const dataFilters = fc.uniqueArray(
+  fc.oneof({ weight: 6, arbitrary: memcmp }, { weight: 3, arbitrary: dataSize }, balance, tokenAccount),
+  { maxLength: 4, comparator: (left, right) => left.kind === 'dataSize' && right.kind === 'dataSize' },
+);
+
+const keys = fc.uniqueArray(number.map(key), { maxLength: 3 });
+
+const filter: fc.Arbitrary<AccountsFilter> = fc
+  .record({
+    account: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, keys),
+    owner: fc.option(keys, { nil: undefined, freq: 3 }),
+    filters: dataFilters,
+    nonemptyTxnSignature: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.boolean()),
+    cuckooAccounts: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, fc.constantFrom(...cuckoos)),
+  })
+  .map(
+    (drawn) =>
+      Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)) as AccountsFilter,
+  );
+
+const filters: fc.Arbitrary<Filters> = fc
+  .array(filter, { maxLength: 30 })
+  .map((list) => compileFilters({ accounts: new Map(list.map((each, i) => [`f${i}`, each])) }));
+
+const account: fc.Arbitrary<DrawnAccount> = fc.record({
+  address: number,
+  owner: number,
+  lamports: fc.bigInt(0n, 2n),
+  data: fc.uint8Array({ maxLength: DATA_MAX, max: 1 }),
+  isByTransaction: fc.boolean(),
+});
+
+type Stream = { member: Member; kept: KeptStream; wanted: Filters };
+
+/** The names that a walk through all filters finds, in their order. */
+function walked({ accounts }: Filters, told: ReturnType<typeof drawnAccount>): string[][] {
+  const names = accounts.filter((rule) => rule.passes(told)).map(({ name }) => name);
+  return names.length === 0 ? [] : [names];
+}
+
+describe('filters of accounts in an index', () => {
+  it('pass what they pass one after the other, in their order, whichever of them come and go', () => {
+    const seen = { updates: 0, matches: 0, together: 0 };
+    const turn = fc.record({ who: fc.nat(2), wanted: filters, told: fc.array(account, { maxLength: 20 }) });
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 3, maxLength: 8 }), (turns) => {
+        const channel = new Channel();
+        const streams: Stream[] = [];
+        for (const { who, wanted, told } of turns) {
+          const stream = streams[who];
+          if (stream === undefined) {
+            const kept = new KeptStream();
+            streams.push({ kept, wanted, member: channel.add(kept) });
+          } else stream.wanted = wanted;
+          (stream ?? (streams.at(-1) as Stream)).member.replace(wanted);
+          for (const update of told.map(drawnAccount)) {
+            channel.tell(update);
+            for (const each of streams) {
+              const expected = walked(each.wanted, update);
+              expect(each.kept.take()).toEqual(expected);
+              seen.updates += 1;
+              seen.matches += expected.length;
+              if ((expected[0]?.length ?? 0) > 1) seen.together += 1;
+            }
+          }
+        }
+      }),
+      { numRuns: 600 },
+    );
+    expect(seen.updates).toBeGreaterThan(20_000);
+    expect(seen.matches).toBeGreaterThan(5000);
+    expect(seen.together).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { drawnAccount, KeptStream } from '../../../../test/streams/drawn-updates.ts';
+import { key } from '../../../../test/streams/told-ledger.ts';
+import { lamports } from '../../../ledger/units.ts';
+import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
+import type { AccountsDataFilter, AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { AccountRule } from '../filters/account-rule.ts';
+import { EqualityIndex, isEqualWatcher } from './equality-index.ts';
+import { Lane } from './lane.ts';
+import { Listener } from './listener.ts';
+import { Matches } from './matches.ts';
+import { Watcher } from './watcher.ts';
+
+type EqualWatcher = Parameters<EqualityIndex['add']>[0];
+
+/** Counts how often an index looks at it. */
+class CountedRule extends AccountRule {
+  looks = 0;
+
+  override passes(account: RawAccount): boolean {
+    this.looks += 1;
+    return super.passes(account);
+  }
+
+  override passesOfOwner(account: RawAccount): boolean {
+    this.looks += 1;
+    return super.passesOfOwner(account);
+  }
+}
+
+const memcmp = (offset: number, ...values: number[]): AccountsDataFilter => ({
+  kind: 'memcmp',
+  offset: BigInt(offset),
+  bytes: Uint8Array.from(values),
+});
+const dataSize = (bytes: number): AccountsDataFilter => ({ kind: 'dataSize', bytes: BigInt(bytes) });
+
+/** An index with filters in it, in one lane. */
+function indexOf(filters: readonly AccountsFilter[]) {
+  const index = new EqualityIndex();
+  const lane = new Lane(
+    new Listener(new KeptStream(), null),
+    filters.map((_, i) => `f${i}`),
+  );
+  const rules = filters.map((filter, i) => new CountedRule(`f${i}`, filter));
+  const watchers = rules.map((rule, i) => {
+    const watcher: Watcher<AccountRule> = new Watcher<AccountRule>(rule, lane, i);
+    if (!isEqualWatcher(watcher)) throw new Error('it asks nothing to be equal');
+    index.add(watcher);
+    return watcher;
+  });
+  return { index, rules, watchers };
+}
+
+/** Filters that an index looks at for one account. */
+function looksAt(filters: readonly AccountsFilter[], data: readonly number[], owner = 2): number {
+  const { index, rules } = indexOf(filters);
+  const matches = new Matches();
+  matches.begin();
+  index.match(drawnAccount({ owner, data: Uint8Array.from(data), lamports: 3n }), matches);
+  return rules.reduce((sum, { looks }) => sum + looks, 0);
+}
+
+const many = (of: (n: number) => AccountsFilter) => Array.from({ length: 200 }, (_, n) => of(n));
+
+function remove(index: EqualityIndex, watchers: readonly EqualWatcher[], run: number): void {
+  for (const watcher of watchers) watcher.isGone = true;
+  for (const watcher of watchers) index.sweep(watcher, run);
+}
+
+describe('filters by what must be equal', () => {
+  it.each<[string, (n: number) => AccountsFilter]>([
+    ['bytes of one owner', (n) => ({ owner: [key(2)], filters: [memcmp(1, n), dataSize(4)] })],
+    ['bytes of any owner', (n) => ({ filters: [memcmp(1, n)] })],
+    ['the second of two places of equal length', (n) => ({ filters: [memcmp(0, 9), memcmp(1, n)] })],
+    ['the size', (n) => ({ filters: [dataSize(n)] })],
+    ['the lamports', (n) => ({ filters: [{ kind: 'lamports', compare: 'eq', value: lamports(BigInt(n)) }] })],
+    ['bytes of one of several owners', (n) => ({ owner: [key(2), key(3)], filters: [memcmp(1, n)] })],
+  ])('are looked at only when %s are what they ask, however many there are', (_, of) => {
+    expect(looksAt(many(of), [9, 7, 7, 7])).toBe(1);
+  });
+
+  it('are not looked at for an account of another owner', () => {
+    const filters = [
+      { owner: [key(2)], filters: [memcmp(0, 9)] },
+      { owner: [key(3)], filters: [memcmp(0, 8)] },
+    ];
+    expect(looksAt(filters, [9], 3)).toBe(0);
+  });
+
+  it('are not looked at for data that ends before what they compare', () => {
+    expect(looksAt([{ filters: [memcmp(1, 0, 0, 0)] }, { filters: [memcmp(2 ** 40, 0, 0, 0)] }], [9])).toBe(
+      0,
+    );
+  });
+
+  it('leave nothing behind when they go, together or one after the other', () => {
+    const filters = many((n) => ({
+      ...(n % 2 === 0 ? { owner: [key(1 + (n % 7)), key(9)] } : {}),
+      filters: [memcmp(n % 11, n % 5), ...(n % 3 === 0 ? [dataSize(n % 4)] : [])],
+    }));
+    const { index, watchers } = indexOf(filters);
+    expect(index.size).toBeGreaterThan(100);
+    remove(index, watchers.slice(0, 120), 1);
+    watchers.slice(120).forEach((watcher, n) => {
+      remove(index, [watcher], 2 + n);
+    });
+    expect(index.size).toBe(0);
+  });
+});

@@ -1,0 +1,59 @@
+import { randomInt } from 'node:crypto';
+import { FILTERS_MAX, MEMCMP_BYTES_MAX } from './account-data-rule.ts';
+
+/** The largest prime below 2^25. */
+const PRIME = 33_554_393;
+const PIECE_BYTES = 3;
+const PIECE = 2 ** (8 * PIECE_BYTES);
+/** Products that a sum takes between two reductions, and stays below 2^53: it is exact. */
+const REDUCED_EVERY = 8;
+/** Of a number below 2^64. */
+export const NUMBER_PIECES = 3;
+/** A key is what is compared, a size and a balance. */
+const PIECES_MAX = FILTERS_MAX * Math.ceil(MEMCMP_BYTES_MAX / PIECE_BYTES) + 2 * NUMBER_PIECES;
+
+const factors = Float64Array.from({ length: PIECES_MAX }, () => randomInt(PRIME));
+
+const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
+
+/** Pieces of so many bytes. */
+export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
+
+/**
+ * The hash of a key of which a part is hashed already, with more bytes of it. It is below 2^25, and of the same family
+ * as that of addresses, for the same reason: clients choose the keys. Keys of one length are told apart by it, and of
+ * two keys that differ few processes give both one number.
+ * @param hash - of the parts before; of the first part any number below 2^25.
+ * @param piece - pieces in the parts before.
+ */
+export function hashBytes(
+  hash: number,
+  piece: number,
+  bytes: Uint8Array,
+  at: number,
+  length: number,
+): number {
+  let sum = hash;
+  const whole = Math.floor(length / PIECE_BYTES);
+  for (let nth = 0, from = at; nth < whole; nth++, from += PIECE_BYTES) {
+    const value =
+      (bytes[from] as number) | ((bytes[from + 1] as number) << 8) | ((bytes[from + 2] as number) << 16);
+    sum += (factors[piece + nth] as number) * value;
+    if (nth % REDUCED_EVERY === REDUCED_EVERY - 1) sum = reduced(sum);
+  }
+  let rest = 0;
+  for (let nth = whole * PIECE_BYTES; nth < length; nth++) rest = rest * 256 + (bytes[at + nth] as number);
+  return whole * PIECE_BYTES === length
+    ? reduced(sum)
+    : reduced(sum + (factors[piece + whole] as number) * rest);
+}
+
+/** The same with a number that is an integer, of which bits that are worth more than 2^64 are not looked at. */
+export function hashNumber(hash: number, piece: number, value: number): number {
+  const [low, high] = [value % PIECE, Math.floor(value / PIECE)];
+  const sum = (factors[piece] as number) * low + (factors[piece + 1] as number) * (high % PIECE);
+  return reduced(hash + sum + (factors[piece + 2] as number) * (Math.floor(high / PIECE) % PIECE));
+}
+
+/** What begins a hash, other for whatever it is drawn for. */
+export const drawnHash = (): number => randomInt(PRIME);

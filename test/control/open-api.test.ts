@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { contract } from '../../src/control/api/contract/contract.ts';
+import { openApiDocument } from '../../src/control/api/server/open-api.ts';
+
+type Schema = Readonly<{ type?: string; additionalProperties?: unknown; properties?: Record<string, Any> }>;
+// biome-ignore lint/suspicious/noExplicitAny: a document as its readers find it
+type Any = any;
+
+const { paths } = openApiDocument() as Any;
+
+const bodies = (): [string, Schema][] =>
+  Object.keys(contract).flatMap((name) => {
+    const [verb = '', path = ''] = name.split(' ');
+    const { requestBody } = paths[path][verb.toLowerCase()];
+    return requestBody === undefined ? [] : [[name, requestBody.content['application/json'].schema]];
+  });
+
+describe('the OpenAPI document', () => {
+  it('says of every body with fields that no others are taken', () => {
+    const objects = bodies().filter(([, { type }]) => type === 'object');
+    expect(objects.length).toBeGreaterThan(20);
+    expect(objects.filter(([, schema]) => schema.additionalProperties !== false)).toEqual([]);
+  });
+
+  it('lets through the origins that the API takes', () => {
+    const [, body] = bodies().find(([name]) => name === 'POST /customers/{customer}/keys')!;
+    const { pattern } = body.properties!.origins.anyOf[0].items;
+    for (const origin of ['HTTPS://Bücher.example:443', 'http://*.a.example', 'http://[::1]:3000/'])
+      expect(origin).toMatch(new RegExp(pattern, 'u'));
+    expect('https://a.example/path').not.toMatch(new RegExp(pattern, 'u'));
+  });
+});

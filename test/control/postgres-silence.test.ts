@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
+import { KeyFeed, type KeyFeedOptions } from '../../src/control/keys/key-feed.ts';
+import { revokeKey } from '../../src/control/keys/key-state.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
+import { registerOn, testPeppers } from './register.ts';
+import { Standstill } from './standstill.ts';
+
+/** Milliseconds in which a revocation is in force while the server can be reached. */
+const BOUND_MS = 2_000;
+
+describe.skipIf(postgresPrograms === null)(
+  'connections to PostgreSQL that fell silent (skipped where it is not installed)',
+  () => {
+    let server: PostgresServer;
+    let way: Standstill;
+    /** Where others change something. */
+    let elsewhere: Store;
+    let place: string;
+    const ends: (() => unknown)[] = [];
+
+    beforeAll(async () => {
+      server = await startPostgres(postgresPrograms!);
+    });
+    beforeEach(async () => {
+      const url = await server.createDatabase();
+      elsewhere = await openDatabase({ url });
+      way = new Standstill(url);
+      place = await way.listen();
+    });
+    afterEach(async () => {
+      for (const end of ends.splice(0).reverse()) await end();
+      way.close();
+      await elsewhere.close();
+    });
+    afterAll(() => server.destroy());
+
+    async function open(options: Partial<OpenOptions> = {}): Promise<Store> {
+      const store = await openDatabase({ url: place, ...options });
+      // What is asked over a connection that stands still ends with it.
+      ends.push(() => {
+        way.close();
+        return store.close();
+      });
+      return store;
+    }
+
+    async function follow(options: Partial<KeyFeedOptions> = {}) {
+      const store = await open();
+      const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+      const states: string[] = [];
+      const onStore = (state: string) => void states.push(state);
+      const feed = new KeyFeed({ store, sink: directory, onStore, ...options });
+      await feed.start();
+      ends.push(() => feed.stop());
+      /** Every connection of the pool is used, and idle then. */
+      await Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.05)`.execute(store.db)));
+      return { directory, feed, states };
+    }
+
+    /** Looks until it holds. @returns how long that took, in milliseconds. */
+    async function msUntil(holds: () => boolean): Promise<number> {
+      const begun = performance.now();
+      await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 10 * BOUND_MS, interval: 5 });
+      return performance.now() - begun;
+    }
+
+    it('hold up neither the end of a key nor a new one, and the store does not count as away', async () => {
+      const register = await registerOn(elsewhere);
+      const known = await createKey(register, { product: 'rpc', name: 'known' });
+      const { directory, states } = await follow();
+      const takes = (secret: string) => {
+        try {
+          return directory.identify(secret, register.now()) !== undefined;
+        } catch {
+          return false;
+        }
+      };
+      expect(takes(known.secret)).toBe(true);
+      expect(way.silence()).toBeGreaterThan(8);
+      await revokeKey(register, known.key.id);
+      expect(await msUntil(() => !takes(known.secret))).toBeLessThan(BOUND_MS);
+      const made = await createKey(register, { product: 'rpc', name: 'new' });
+      expect(await msUntil(() => takes(made.secret))).toBeLessThan(1_000);
+      expect(states).toEqual(['back']);
+    });
+
+    it('are told from those to a server that is far away, which takes longer to come to than to answer', async () => {
+      const register = await registerOn(elsewhere);
+      const known = await createKey(register, { product: 'rpc', name: 'known' });
+      way.delayMs = 400;
+      const store = await openDatabase({ url: place, connectTimeoutMs: 10_000 });
+      ends.push(() => store.close());
+      const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+      const states: string[] = [];
+      const onStore = (state: string) => void states.push(state);
+      const feed = new KeyFeed({ store, sink: directory, onStore, awayAfterMs: 60_000 });
+      ends.push(() => feed.stop());
+      await feed.start();
+      expect([states, directory.size]).toEqual([['back'], 1]);
+      await revokeKey(register, known.key.id);
+      expect(await msUntil(() => directory.size === 0)).toBeLessThan(BOUND_MS);
+      expect(states).toEqual(['back']);
+    });
+
+    it('are replaced where changes are heard as well, by the first look that is late', async () => {
+      const register = await registerOn(elsewhere);
+      const { directory, feed } = await follow({ pollIntervalMs: 3_600_000 });
+      way.silence();
+      await feed.refresh();
+      for (let count = 1; count <= 3; count++) {
+        await createKey(register, { product: 'rpc', name: 'x' });
+        expect(await msUntil(() => directory.size === count)).toBeLessThan(1_000);
+      }
+    });
+
+    it('are used for one query more at most', async () => {
+      const store = await open({ connectionsMax: 2, queryTimeoutMs: 100 });
+      const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+      await Promise.all([ask(), ask()]);
+      way.silence();
+      const asked = await Promise.allSettled([ask(), ask()]);
+      expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(await Promise.all([ask(), ask(), ask()])).toHaveLength(3);
+    });
+  },
+);

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/protocol/errors.ts';
+import { type Door, result, startDoor } from './start-door.ts';
+import { WebSocketDoor } from './start-websocket-door.ts';
+
+const once = { rpcPerSecond: 0.01, rpcBurst: 1 };
+const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"getSlot","params":[]}`;
+const faulty = '{"jsonrpc":"2.0","id":"é"}';
+const unversioned = '{"id":12,"method":"getSlot"}';
+
+const open: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((door) => door.stop()));
+});
+
+const sentBy = ({ usage }: Pick<Door, 'usage'>): number =>
+  usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
+
+describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $raw', ({ raw }) => {
+  async function start(): Promise<Door> {
+    const door = await startDoor({ raw });
+    open.push(door);
+    return door;
+  }
+  /** Bytes of the answer, without the line break that ends its body. */
+  const post = async (door: Door, body: string, key = door.createKey()): Promise<number> => {
+    const bytes = Buffer.from(await (await door.post(body, key)).arrayBuffer());
+    return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
+  };
+
+  it.each([
+    ['a result', call('"an id"')],
+    ['a result that is written in pieces', call('18446744073709551615'), 'x'.repeat(100_000)],
+    ['a faulty call', faulty],
+    ['a call without a version', unversioned],
+    ['what is no JSON', '{bad'],
+    ['a notification', '{"jsonrpc":"2.0","method":"getSlot"}'],
+  ])('are those of the answer, its envelope included: %s', async (_, body, text = 'ü') => {
+    const door = await start();
+    door.answer = async () => result(`"${text}"`);
+    const bytes = await post(door, body);
+    expect(sentBy(door)).toBe(bytes);
+  });
+
+  it('are those of an error of a node, of a failure and of a refusal', async () => {
+    const door = await start();
+    door.answer = async () => ({ body: Buffer.from('{"code":-32009,"message":"no"}'), errorCode: -32_009 });
+    const refused = await post(door, call('1'));
+    expect(sentBy(door)).toBe(refused);
+    door.answer = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const failed = await post(door, call('1'));
+    expect(sentBy(door)).toBe(failed);
+    for (const body of [call('"limited"'), '{bad', '{"jsonrpc":"2.0","method":"getSlot"}', '[]']) {
+      const key = door.createKey('rpc', once);
+      await post(door, call('1'), key);
+      sentBy(door);
+      const limited = await post(door, body, key);
+      expect(sentBy(door)).toBe(limited);
+    }
+  });
+
+  it('are those of the members of a batch, without what stands between them', async () => {
+    const door = await start();
+    const between = '[,,]'.length;
+    const members = [call('1'), '{"jsonrpc":"2.0","method":"getSlot"}', faulty, call('"x"')];
+    const bytes = await post(door, `[${members}]`);
+    expect(sentBy(door)).toBe(bytes - between);
+  });
+});
+
+it('bytes sent over a WebSocket are those of the texts that answer calls and faults', async () => {
+  const door = await new WebSocketDoor().listen();
+  open.push(door);
+  const client = await door.connect(door.createKey({ ...once, rpcBurst: 3 }));
+  for (const text of [call('"an id"'), faulty, call('7'), '{bad']) {
+    client.socket.send(text);
+    const bytes = Buffer.byteLength(await client.next());
+    expect(sentBy(door)).toBe(bytes);
+  }
+});

@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE, type OpenedAtDoor, SUBSCRIBE } from './grpc-stage.ts';
+
+/** Of a frame: what stands before each message. */
+const HEAD_BYTES = 5;
+const SIZE = 10_000;
+
+let stage: GrpcStage;
+afterEach(() => stage.stop());
+
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<void> {
+  stage = await new GrpcStage(options).listen();
+}
+
+function push({ sink }: OpenedAtDoor, messages: number): void {
+  for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(SIZE, i));
+}
+
+describe('what a stream is sent', () => {
+  it.each(['identity', 'gzip', 'zstd'])(
+    'is counted as it was before it was compressed, to the end: %s',
+    async (encoding) => {
+      await start({ compression: 'accepted', joinMs: 0 });
+      const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
+      const stream = await stage.stream();
+      const { length } = await call.next();
+      expect(call.headers?.['grpc-encoding'] ?? 'identity').toBe(encoding);
+      push(stream, 30);
+      for (let i = 0; i < 30; i++) await call.next();
+      push(stream, 70);
+      stream.sink.end({ code: 'OK', message: '' });
+      expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+      await stream.until(({ messages }) => messages === 101);
+      expect(stream.bytes).toBe(HEAD_BYTES + length + 100 * (HEAD_BYTES + SIZE));
+    },
+  );
+
+  it('is not what waited for a client that never took it', async () => {
+    await start({ endTimeoutMs: 50 });
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    await call.next();
+    call.stream.pause();
+    push(stream, 1_000);
+    stream.sink.end({ code: 'OK', message: '' });
+    await stage.server.drain(5_000, 0);
+    await stream.until(({ messages, closed }) => messages > 1 && closed === 1);
+    expect(stream.messages).toBeLessThan(100);
+    expect(stream.bytes).toBeLessThan(100 * SIZE);
+  });
+});
