@@ -126,6 +126,8 @@ describe('the watch over the nodes', () => {
     pool.start();
     await until(() => mocks[0]!.polls.length > 2 && mocks[1]!.polls.length === 1);
     await pool.stop();
+    // A poll may have been on its way when the pool stopped.
+    for (const mock of mocks) await expect.poll(() => mock.connections()).toBe(0);
     const before = [mocks[0]!.polls.length, mocks[1]!.polls.length, logged.length];
     const timers = vi.spyOn(globalThis, 'setTimeout');
     await sleep(150);

@@ -25,6 +25,8 @@ export type MockNode = Readonly<{
   count(method: string): number;
   /** Behaves otherwise from now on. */
   become(behaviour: Behaviour): void;
+  /** How many connections to it are open: with none, it has read all that was sent to it. */
+  connections(): Promise<number>;
   close(): Promise<void>;
 }>;
 
@@ -87,6 +89,10 @@ export async function startMock(behaviour: Behaviour, port = 0): Promise<MockNod
     become: (next) => {
       current = next;
     },
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+      }),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
