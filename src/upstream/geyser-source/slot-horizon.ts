@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Slot } from '../../ledger/units.ts';
 import type { KnownSlot } from '../known-slots.ts';
 
 /** Slots that a server may be ahead of all that is told, or behind the first that was: minutes. */
@@ -16,6 +16,8 @@ const HEAD_MAX_AGE_MS = 5_000;
 export type Whereabouts = Readonly<{
   /** The slot that it told of last; null for none, or where that says nothing of how far its server is. */
   at: Slot | null;
+  /** The newest of those; null likewise. */
+  farthest: Slot | null;
 }>;
 
 export type SlotHorizonOptions = Readonly<{
@@ -108,10 +110,17 @@ export class SlotHorizon {
     return before !== null && this.#overSince !== null && now - before > this.#options.quietMs;
   }
 
-  /** Whether no stream is at a slot or beyond it, nor the head. */
+  /** Whether no stream has been at a slot or beyond it, nor the head; not where nobody's whereabouts are known. */
   isBelow(slot: Slot): boolean {
     const head = this.#freshHead();
-    return (head === null || head.slot < slot) && !this.#isAnyAt(slot);
+    if (head !== null && head.slot >= slot) return false;
+    let isKnown = head !== null;
+    for (const { farthest } of this.#options.streams) {
+      if (farthest === null) continue;
+      if (farthest >= slot) return false;
+      isKnown = true;
+    }
+    return isKnown;
   }
 
   /** All that was told is forgotten. */
@@ -128,16 +137,17 @@ export class SlotHorizon {
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;
   }
 
-  /** Whether the chain is beyond a slot: streams may all be behind, of servers that catch up. */
+  /** Whether the chain is beyond a slot, or nobody can tell: streams may all be behind, of servers that catch up. */
   #isBeyond(over: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null) return head.slot > over;
-    return this.#isAnyAt(slotOf(over + 1n));
-  }
-
-  #isAnyAt(slot: Slot): boolean {
-    for (const { at } of this.#options.streams) if (at !== null && at >= slot) return true;
-    return false;
+    let isKnown = false;
+    for (const { at } of this.#options.streams) {
+      if (at === null) continue;
+      if (at > over) return true;
+      isKnown = true;
+    }
+    return !isKnown;
   }
 
   #isAlone(): boolean {

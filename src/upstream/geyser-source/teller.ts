@@ -93,6 +93,8 @@ export class Teller {
   newest: Slot | null = null;
   /** The slot that it began or ended last; null for none, or where old slots are told on purpose. */
   at: Slot | null = null;
+  /** The newest that `at` was. */
+  farthest: Slot | null = null;
 
   constructor(options: TellerOptions, told: Told) {
     this.#options = options;
@@ -137,6 +139,7 @@ export class Teller {
     this.#shares.clear();
     this.#last = null;
     this.newest = null;
+    this.farthest = this.at;
   }
 
   take(update: RawUpdate | RawBlockCounts): void {
@@ -187,7 +190,7 @@ export class Teller {
 
   #takeStatus(update: RawSlot): void {
     const isMark = update.status === 'createdBank' || update.status === 'processed';
-    if (isMark && !this.#options.fillsIn) this.at = update.slot;
+    if (isMark && !this.#options.fillsIn) this.#isAt(update.slot);
     switch (update.status) {
       case 'createdBank':
         this.#takeBank(update);
@@ -208,6 +211,11 @@ export class Teller {
       default:
         this.#told.passed(update);
     }
+  }
+
+  #isAt(slot: Slot): void {
+    this.at = slot;
+    if (this.farthest === null || slot > this.farthest) this.farthest = slot;
   }
 
   #takeBank(update: RawSlot): void {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
-import { Turnstile } from '../../base/turnstile.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GeyserListener, GeyserSource, Wish } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
 import type { KnownSlot } from '../known-slots.ts';
+import { Backfills, type Waiting } from './backfills.ts';
 import { EndpointLink } from './endpoint-link.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { HoleRepair } from './hole-repair.ts';
@@ -40,7 +40,7 @@ export class UpstreamGeyser implements GeyserSource {
   readonly #merge: UpdateMerge;
   readonly #repair: HoleRepair;
   #links: readonly EndpointLink[];
-  readonly #backfills: Turnstile;
+  readonly #backfills: Backfills;
   readonly #end = new AbortController();
   readonly #begun = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
@@ -55,7 +55,7 @@ export class UpstreamGeyser implements GeyserSource {
     const { reader, head = () => null, log } = options;
     const limits = this.#limits;
     this.#union = new WishUnion(limits);
-    this.#backfills = new Turnstile(limits.backfillsMax);
+    this.#backfills = new Backfills(limits.backfillsMax, (from) => this.#tellAgain(from));
     const merge = new UpdateMerge({
       limits,
       listener,
@@ -82,9 +82,11 @@ export class UpstreamGeyser implements GeyserSource {
     const leave = this.#union.add(request);
     if (!before.equals(this.#wanted())) this.#changed();
     const taken = this.#taken;
+    const waiting = fromSlot === null ? null : { from: fromSlot, isOver: false };
     return {
-      ready: fromSlot === null ? taken : taken.then(() => this.#backfill(fromSlot)),
+      ready: waiting === null ? taken : taken.then(() => this.#backfill(waiting)),
       end: () => {
+        if (waiting !== null) waiting.isOver = true;
         const held = this.#wanted();
         leave();
         // Whoever is still there loses nothing when this comes late, or not at all.
@@ -153,18 +155,25 @@ export class UpstreamGeyser implements GeyserSource {
     return slotOf(from > 0n ? from : 0n);
   }
 
-  /** Lets a server tell again what was told without something that is wanted now. Never rejects. */
-  async #backfill(from: Slot): Promise<void> {
+  /** Waits until a server has told again what was told without something that is wanted now. Never rejects. */
+  async #backfill(waiting: Waiting): Promise<void> {
     const inTime = AbortSignal.timeout(this.#limits.openTimeoutMs);
     const late = new Promise<void>((resolve) => inTime.addEventListener('abort', () => resolve()));
     await Promise.race([this.#begun.promise, late]);
+    const { from } = waiting;
     const { first, begun } = this.#merge;
     if (first === null || begun === null || this.#end.signal.aborted) return;
     const isNarrow = this.#narrowUpTo !== null && from <= this.#narrowUpTo;
     if (from > begun || (from >= first && !isNarrow)) return;
+    await this.#backfills.add(waiting);
+  }
+
+  async #tellAgain(from: Slot): Promise<void> {
+    const { begun } = this.#merge;
+    if (begun === null || this.#end.signal.aborted) return;
     const oldest = begun - BigInt(this.#limits.replaySlotsMax);
     const asked = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
-    const replayed = await this.#backfills.run(() => this.#replay(asked, begun, true));
+    const replayed = await this.#replay(asked, begun, true);
     if (replayed !== 'whole')
       this.#options.log.warn({ from: Number(from) }, 'no Geyser server tells old slots again');
   }

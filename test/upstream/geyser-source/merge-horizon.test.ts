@@ -143,6 +143,22 @@ describe('a chain that begins again', () => {
     expect(toldOf(told, 1, 300)).toBe(300);
   });
 
+  it('is none where a leader made two blocks and the servers tell one each, beside a fork', () => {
+    const now = new Polled(998);
+    const { merge, told, lost } = startMerge({ stallMs }, now.head);
+    const [one, other] = [merge.join(live), merge.join(live)];
+    pass([one, other], 990, 997, 400);
+    const [forkBank, ...forkEnd] = wholeOf(998, '');
+    one.take(forkBank!);
+    const beside = [bank(999), metaIs(999, 997, 'one'), slotIs(999, 'processed', 997), bank(1_000)];
+    for (const update of [...beside, ...forkEnd]) one.take(update);
+    for (const update of [bank(999), metaIs(999, 997, 'other'), slotIs(999, 'processed', 997)])
+      other.take(update);
+    pass([one], 1_001, 1_010, 400);
+    expect(lost).toEqual([]);
+    expect(told.filter((line) => line === '999 processed')).toHaveLength(1);
+  });
+
   it('is none where the only server tells again what it told', () => {
     const { merge, told, lost } = startMerge({ stallMs });
     const before = merge.join(live);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { slot as slotOf } from '../../../src/ledger/units.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import type {
@@ -77,6 +77,27 @@ describe('a network without Geyser', () => {
       '100 processed',
       '101 processed',
     ]);
+  });
+
+  it('goes on where it was when old slots are wanted again and again while no block comes', async () => {
+    const stallMs = 5_000;
+    const { stage, wish } = await start(null, { stallMs, fillSlotsMax: 1_000 });
+    await wish.ready;
+    for (let slot = 101; slot <= 700; slot++) stage.blocks.set(slot, blockOf(slot));
+    stage.slot(700);
+    await stage.until(() => stage.told.includes('700 confirmed'));
+    const clock = vi.spyOn(performance, 'now');
+    onTestFinished(() => clock.mockRestore());
+    const now = performance.now();
+    for (const waits of [1, 2]) {
+      clock.mockReturnValue(now + waits * 2 * stallMs);
+      await stage.source.want({ transactions: new Map([['t', {}]]) }, slotOf(1)).ready;
+    }
+    for (let slot = 701; slot <= 710; slot++) stage.blocks.set(slot, blockOf(slot));
+    stage.slot(710);
+    await stage.until(() => stage.told.includes('710 confirmed'));
+    expect(stage.told.filter((line) => line.startsWith('start over'))).toEqual([]);
+    expect(stage.told.filter((line) => /^7(0[1-9]|10) processed$/.test(line))).toHaveLength(10);
   });
 
   it('goes on with slots after their subscription has failed, and keeps nothing of those that did', async () => {
