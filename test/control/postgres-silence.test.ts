@@ -88,6 +88,23 @@ describe.skipIf(postgresPrograms === null)(
       expect(states).toEqual(['back']);
     });
 
+    it('are given up while changes are read page by page, and those are read again over another', async () => {
+      const register = await registerOn(elsewhere);
+      const made = [];
+      for (const name of ['one', 'two', 'three'])
+        made.push(await createKey(register, { product: 'rpc', name }));
+      const { directory, feed, states } = await follow({ pageRows: 1 });
+      const apply = vi.spyOn(directory, 'apply').mockImplementationOnce((records) => {
+        way.silence();
+        return directory.apply(records);
+      });
+      for (const { key } of made) await revokeKey(register, key.id);
+      void feed.refresh();
+      expect(await msUntil(() => directory.size === 0)).toBeLessThan(BOUND_MS);
+      expect(apply.mock.calls.length).toBeGreaterThan(3);
+      expect(states).toEqual(['back']);
+    });
+
     it('are told from those to a server that is far away, which takes longer to come to than to answer', async () => {
       const register = await registerOn(elsewhere);
       const known = await createKey(register, { product: 'rpc', name: 'known' });

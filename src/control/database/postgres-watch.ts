@@ -47,7 +47,7 @@ export class PostgresWatch implements StoreWatch {
     this.db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   }
 
-  async soon<Result>(ask: () => Promise<Result>): Promise<Result> {
+  async soon<Result>(ask: () => Promise<Result>, patience = 1): Promise<Result> {
     this.#line ??= this.#newLine();
     const line = this.#line;
     await line.ready;
@@ -55,7 +55,7 @@ export class PostgresWatch implements StoreWatch {
     const timer = setTimeout(() => {
       reject(new StoreHangsError());
       this.#lose(line);
-    }, this.#lateMs);
+    }, this.#lateMs * patience);
     try {
       return await Promise.race([ask(), promise]);
     } finally {
@@ -100,12 +100,17 @@ export class PostgresWatch implements StoreWatch {
     this.#connectAt = now + pauseMs + CONNECT_INTERVAL_MS;
     if (pauseMs > 0) await delay(pauseMs);
     if (this.#isClosed || line.socket.destroyed) throw new Error('Connection terminated');
-    const timer = setTimeout(() => line.socket.destroy(), this.#connectTimeoutMs);
+    const end = (): unknown => line.socket.destroy();
+    const timers = [
+      // A first packet that is lost is sent again after a second, and then after ever more.
+      setTimeout(() => line.socket.connecting && end(), this.#lateMs),
+      setTimeout(end, this.#connectTimeoutMs),
+    ];
     try {
       await client.connect();
       await this.#listen(line, client);
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     }
     return client;
   }

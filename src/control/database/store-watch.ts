@@ -9,9 +9,10 @@ export type StoreWatch = Readonly<{
   db: Kysely<Schema>;
   /**
    * Asks something small over it, once it is there.
+   * @param patience - how many times as long as usual the answer may take.
    * @throws StoreHangsError when the answer is late: the connection is given up then, and the next question gets another;
    * what is thrown where none can be made.
    */
-  soon<Result>(ask: () => Promise<Result>): Promise<Result>;
+  soon<Result>(ask: () => Promise<Result>, patience?: number): Promise<Result>;
   close(): Promise<void>;
 }>;

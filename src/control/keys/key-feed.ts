@@ -27,6 +27,9 @@ export type KeyFeedOptions = Readonly<{
 /** What holds when nothing else is said. A change must be in force within a second, so looks are well below. */
 export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
 
+/** How many times as long as a small answer a page of keys may take at most. */
+const PATIENCE_MAX = 8;
+
 /**
  * Carries every change of a key from the store into memory: all keys that are not spent at first, then what has
  * a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again
@@ -47,6 +50,8 @@ export class KeyFeed {
   #polling: Promise<void> | null = null;
   #pollStartedAt = 0;
   #again = false;
+  /** How many times as long as a small answer the next page may take. */
+  #patience = 1;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
@@ -126,18 +131,37 @@ export class KeyFeed {
     const source = this.#watch ?? this.#store;
     const ask = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.soon(ask) ?? ask());
-    if (newest === this.#version) return;
+    if (newest !== this.#version) await this.#readPages(source, newest);
+    this.#patience = 1;
+  }
+
+  async #readPages(source: Pick<Store, 'db'>, newest: number): Promise<void> {
     const since = this.#version;
     const unspentAt = this.#begun ? null : Date.now();
-    for await (const page of keysChangedAfter(source, since, this.#pageRows, unspentAt)) {
+    for await (const page of this.#each(keysChangedAfter(source, since, this.#pageRows, unspentAt))) {
       this.#begun = true;
       this.#sink.apply(page);
     }
     if (since > 0) {
       const pages = keysOfPlansChangedAfter(source, since, this.#pageRows);
-      for await (const page of pages) this.#sink.apply(page);
+      for await (const page of this.#each(pages)) this.#sink.apply(page);
     }
     this.#version = newest;
+  }
+
+  /** Pages, none of them late: a server that is slow gets more time with each look. */
+  async *#each<Page>(pages: AsyncGenerator<Page>): AsyncGenerator<Page> {
+    const next = () => pages.next();
+    try {
+      for (;;) {
+        const { done, value } = await (this.#watch?.soon(next, this.#patience) ?? next());
+        if (done === true) return;
+        yield value;
+      }
+    } catch (error) {
+      if (error instanceof StoreHangsError) this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX);
+      throw error;
+    }
   }
 
   #report(state: 'back' | 'away', error?: unknown): void {

@@ -21,7 +21,7 @@ const REFETCH_MS = 2_000;
 
 /** The nodes behind the service, as each gateway sees them. */
 export function UpstreamsPage() {
-  const { user } = useSession();
+  const { user, service } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
   const [chosen, setChosen] = useState<NodeJson | null>(null);
   const [isAdding, setIsAdding] = useState(false);
@@ -75,7 +75,9 @@ export function UpstreamsPage() {
         <LeaveDialog
           {...leaver}
           isLast={isOnlyAsked(upstreams.data?.nodes ?? [], leaver.node)}
-          isLastGeyser={isOnlyGeyser(upstreams.data?.nodes ?? [], leaver.node)}
+          isLastGeyser={
+            leaver.node.network === service.network && isOnlyGeyser(upstreams.data?.nodes ?? [], leaver.node)
+          }
           onDone={() => setLeaver(null)}
         />
       )}
