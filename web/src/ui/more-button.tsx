@@ -2,17 +2,18 @@ import type { Older } from '../older.ts';
 import { Button } from './button.tsx';
 import { Fault } from './field.tsx';
 
-/** At the end of a list: the page behind it, and how much is shown. */
+/** At the end of a list: the page behind it, and how much is shown. @param what - a word for one of them. */
 export const MoreButton = ({ list, what }: { list: Older<unknown>; what: string }) => (
   <div className="row">
     <Fault problem={list.problem} />
     {list.hasMore ? (
       <Button onClick={list.more} busy={list.isLoading}>
-        Show older {what}
+        Show older {what}s
       </Button>
     ) : null}
     <span className="muted">
-      {list.items.length} {what} shown{list.hasMore ? '' : ', no older ones'}
+      {list.items.length} {list.items.length === 1 ? what : `${what}s`} shown
+      {list.hasMore ? '' : ', no older ones'}
     </span>
   </div>
 );

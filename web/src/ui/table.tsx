@@ -14,7 +14,7 @@ export type Column<Row> = Readonly<{
   align?: 'end';
   /** Left out on a narrow screen. */
   wideOnly?: boolean;
-  /** The title is not shown, as of a column of menus. */
+  /** The title is not shown, as of a column of menus, which stays in sight where a table is too wide. */
   hideTitle?: boolean;
 }>;
 
@@ -109,8 +109,12 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-const classOf = ({ align, wideOnly }: Pick<Column<never>, 'align' | 'wideOnly'>): string =>
-  `${align === 'end' ? 'end' : ''} ${wideOnly === true ? 'wide-only' : ''}`;
+const classOf = (column: Pick<Column<never>, 'align' | 'wideOnly' | 'hideTitle'>): string =>
+  [
+    column.align === 'end' ? 'end' : '',
+    column.wideOnly === true ? 'wide-only' : '',
+    column.hideTitle === true ? 'actions' : '',
+  ].join(' ');
 
 function Heading<Row>({
   column,

@@ -35,7 +35,7 @@ export function AllAudit() {
         {() => (
           <>
             <AuditTable lines={list.items} hasCustomers empty={<NothingChanged />} />
-            {list.items.length === 0 ? null : <MoreButton list={list} what="changes" />}
+            {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}
       </Pending>

@@ -45,7 +45,7 @@ export function CustomerAudit() {
         {() => (
           <>
             <AuditTable lines={list.items} empty={<NothingChanged />} />
-            {list.items.length === 0 ? null : <MoreButton list={list} what="changes" />}
+            {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}
       </Pending>

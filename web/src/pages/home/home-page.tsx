@@ -13,6 +13,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { GettingStarted } from './getting-started.tsx';
+import { monthNote } from './month-note.ts';
 import { QuotaMeter } from './quota-meter.tsx';
 import { UpstreamStrip } from './upstream-strip.tsx';
 import './home.css';
@@ -66,11 +67,6 @@ function Tiles({ summary }: { summary: Summary }) {
   const { now, before, byStatus, p95, credits, quotas, connections } = summary;
   const requests = requestsOf(summary);
   const [share, shareBefore] = [shareOk(now), shareOk(before)];
-  const limit = quotas.reduce<number | null>(
-    (sum, one) => (one.limit === null ? sum : (sum ?? 0) + one.limit),
-    null,
-  );
-  const used = quotas.reduce((sum, one) => sum + one.used, 0);
   return (
     <div className="tiles">
       <Tile
@@ -101,7 +97,7 @@ function Tiles({ summary }: { summary: Summary }) {
         value={formatShort(now.credits)}
         values={credits}
         delta={{ now: now.credits, before: before.credits, good: null }}
-        note={limit === null ? 'no quota' : `${formatShort(used)} of ${formatShort(limit)} this month`}
+        note={monthNote(quotas)}
       />
       <Tile
         label="Open now"

@@ -92,7 +92,7 @@ export function LogsPage() {
               onOpen={(entry) => change({ entry })}
               onNarrow={change}
             />
-            {rows.length === 0 || isPaused ? null : <MoreButton list={list} what="requests" />}
+            {rows.length === 0 || isPaused ? null : <MoreButton list={list} what="request" />}
           </>
         )}
       </Pending>

@@ -62,7 +62,7 @@ export function TransactionsPage() {
               onOpen={(item) => setOpen(idOf(item))}
               empty={signature === undefined ? <NothingSent /> : <NotFound signature={signature} />}
             />
-            {list.items.length === 0 ? null : <MoreButton list={list} what="transactions" />}
+            {list.items.length === 0 ? null : <MoreButton list={list} what="transaction" />}
           </>
         )}
       </Pending>
