@@ -101,6 +101,11 @@ export class KeyDirectory {
     return this.#held.get(id)?.record;
   }
 
+  /** A key as it is now: its plan and its rules may have changed since it was found. One that has ended, as it was. */
+  current(record: KeyRecord): KeyRecord {
+    return this.find(record.id) ?? record;
+  }
+
   /**
    * Takes in new and changed keys. A record that is not newer than the one held is ignored, so that a look-up
    * that comes in late cannot undo a revocation.

@@ -268,9 +268,8 @@ class GateSession implements Session {
     if (calls > 0) this.#shared.admission.takeRate(visit, calls);
   }
 
-  /** The key as it is now; one that has ended, as it was. */
   get #keyNow(): KeyRecord {
-    return this.#shared.admission.keys.find(this.#key.id) ?? this.#key;
+    return this.#shared.admission.keys.current(this.#key);
   }
 
   /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */

@@ -8,7 +8,7 @@ export const CHANGE_CHANNEL = 'solway_change';
 export type StoreWatch = Readonly<{
   db: Kysely<Schema>;
   /**
-   * Asks something small over it, once it is there.
+   * Asks over it what is answered soon: something small, or one page of many. Waits until it is there first.
    * @param patience - how many times as long as usual the answer may take.
    * @throws StoreHangsError when the answer is late: the connection is given up then, and the next question gets another;
    * what is thrown where none can be made.

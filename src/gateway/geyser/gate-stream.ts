@@ -134,10 +134,9 @@ export class GateStream implements GeyserStream {
     return { client: this.#parts.client, network: this.#parts.gate.network };
   }
 
-  /** The key as it is now; one that has ended, as it was. */
   get #keyNow(): KeyRecord {
     const { gate, key } = this.#parts;
-    return gate.admission.keys.find(key.id) ?? key;
+    return gate.admission.keys.current(key);
   }
 
   /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */

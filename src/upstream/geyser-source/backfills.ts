@@ -10,7 +10,7 @@ type Joint = { readonly waiting: Waiting[]; done: Promise<void> };
 /**
  * Tells old slots again for those who ask, a bounded number of tellings at a time. All who wait for a turn share the
  * next one, so that however many come back at once, each waits for two tellings at most; those who have gone are
- * asked for no more.
+ * asked for no more. No more wait than streams were opened during one telling, which plans and its timeout bound.
  */
 export class Backfills {
   readonly #turns: Turnstile;
