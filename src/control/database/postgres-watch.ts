@@ -25,8 +25,8 @@ export type OpenClient = (socket: Socket) => pg.Client;
 
 /**
  * One connection that looks for changes and hears of them (LISTEN), made when it is needed. That it is asked again and
- * again, and each time for little, tells when it fell silent, which neither side need notice otherwise: what lies between them may
- * have forgotten it.
+ * again, each time for little, tells when it fell silent, which neither side need notice otherwise: what lies between
+ * them may have forgotten it.
  */
 export class PostgresWatch implements StoreWatch {
   readonly db: Kysely<Schema>;
