@@ -28,16 +28,18 @@ export type KeyDirectoryOptions = Readonly<{
 export const keyDirectoryOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
+/** Rules that are remembered in order to be shared; the last ones. */
+const RULES_MAX = 1_000;
 
 /** Stands in for a key that is not there, so that looking for it takes as long. */
 const NOBODY = Buffer.alloc(32);
 const NO_PEPPER = Buffer.alloc(32);
 
 /**
- * A key that is held, and the SHA-256 of the credential that was found to be it; null: none was yet. `isCurrent` says
- * whether it still is held: it ends with every change of the key.
+ * A key that is held, the SHA-256 of the credential that was found to be it, and its place among those that are known;
+ * null: none was yet.
  */
-type Held = { readonly record: KeyRecord; checked: string | null; isCurrent: boolean };
+type Held = { readonly record: KeyRecord; checked: string | null; place: number | null };
 
 /**
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
@@ -50,10 +52,12 @@ export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** Replaced with every change of a key, so that its secret is checked anew. */
   readonly #held = new Map<KeyId, Held>();
-  /** Of good keys only: a wrong one costs as much each time. */
-  readonly #known = new KnownCredentials<Held>();
+  /** Of good keys only, as they are now: a wrong one costs as much each time. */
+  readonly #known = new KnownCredentials<KeyRecord>();
   /** What records of a plan have in common. */
   readonly #limits = new Map<string, PlanLimits>();
+  /** Rules that many keys have, as text: those of one application. */
+  readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
   /** Revoked keys and the version at which they were: an older record must not bring them back. */
   readonly #revoked: Lru<KeyId, number>;
   readonly #keysMax: number;
@@ -144,7 +148,7 @@ export class KeyDirectory {
     }
     this.#letGo(record.id);
     this.#leftOut.delete(record.id);
-    this.#held.set(record.id, { record: this.#seated(record), checked: null, isCurrent: true });
+    this.#held.set(record.id, { record: this.#seated(record), checked: null, place: null });
     return true;
   }
 
@@ -156,17 +160,17 @@ export class KeyDirectory {
   #letGo(id: KeyId): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
-    held.isCurrent = false;
+    if (held.place !== null) this.#known.forget(held.place, held.record);
     this.#held.delete(id);
   }
 
-  /** Most keys of a plan have the same limits, and most have no rules: they need not be there for each. */
+  /** Most keys of a plan have the same limits, and many the same rules or none: they need not be there for each. */
   #seated(record: KeyRecord): KeyRecord {
     const known = this.#limits.get(record.planId);
     const isKnown = known !== undefined && areSame(known, record.limits);
     if (!isKnown) this.#limits.set(record.planId, record.limits);
     const limits = isKnown ? known : record.limits;
-    const rules = isAnyUse(record.rules) ? anyUse : record.rules;
+    const rules = this.#sharedRules(record.rules);
     // What each request looks at lies together, in front.
     const { product, state, expiresAt, addressPerSecond, neverBack } = record;
     const first = {
@@ -180,6 +184,15 @@ export class KeyDirectory {
       neverBack,
     };
     return { ...first, ...record, limits, rules, seat: first.seat };
+  }
+
+  #sharedRules(rules: KeyRules): KeyRules {
+    if (isAnyUse(rules)) return anyUse;
+    const { networks, cidrs, origins, methods } = rules;
+    const text = JSON.stringify([networks, cidrs, origins, methods]);
+    const known = this.#rules.get(text);
+    if (known === undefined) this.#rules.set(text, rules);
+    return known ?? rules;
   }
 
   #hasRoom(): boolean {
@@ -204,7 +217,7 @@ export class KeyDirectory {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const known = this.#known.find(credential);
-    if (known?.isCurrent === true && isUsable(known.record, nowMs)) return known.record;
+    if (known !== null && isUsable(known, nowMs)) return known;
     const fingerprint = hash('sha256', credential, 'binary');
     const held = this.#held.get(idPlaceIn(credential));
     const isChecked = held?.checked === fingerprint;
@@ -212,7 +225,7 @@ export class KeyDirectory {
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_ENDED });
     if (held === undefined) return record;
     if (!isChecked) held.checked = fingerprint;
-    this.#known.keep(credential, held);
+    held.place = this.#known.keep(credential, record);
     return record;
   }
 

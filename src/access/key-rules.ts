@@ -7,7 +7,7 @@ import type { KeyRecord, KeyRules } from './key-record.ts';
 /** Where a key is used: by whom, and for which network; null where a request names it later, or none. */
 export type KeyUse = Readonly<{ client: Client; network: Network | null }>;
 
-/** The part of a key that its rules are in; without a seat they are made ready each time. */
+/** The part of a key that its rules are in; without a seat they are looked for each time. */
 type Ruled = Pick<KeyRecord, 'rules' | 'seat'>;
 
 /** What rules say, made ready to be asked. */
@@ -55,11 +55,19 @@ export function checkMethod(key: Ruled, method: string): void {
   throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, SHOWN_MAX_CHARS) } });
 }
 
-/** Rules never change: a key whose rules are changed is another record, with a seat of its own. */
+/** Rules never change: a key whose rules are changed has others. Keys that have the same share what is made of them. */
+const compiled = new WeakMap<KeyRules, CompiledRules>();
+
 function compiledOf({ rules, seat }: Ruled): CompiledRules {
-  if (seat === undefined) return compile(rules);
-  seat.rules ??= compile(rules);
+  if (seat === undefined) return sharedOf(rules);
+  seat.rules ??= sharedOf(rules);
   return seat.rules as CompiledRules;
+}
+
+function sharedOf(rules: KeyRules): CompiledRules {
+  const known = compiled.get(rules) ?? compile(rules);
+  compiled.set(rules, known);
+  return known;
 }
 
 function compile({ cidrs, origins, methods }: KeyRules): CompiledRules {
