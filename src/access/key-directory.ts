@@ -39,7 +39,7 @@ const NO_PEPPER = Buffer.alloc(32);
  * A key that is held, the SHA-256 of the credential that was found to be it, and its place among those that are known;
  * null: none was yet.
  */
-type Held = { readonly record: KeyRecord; checked: string | null; place: number | null };
+type Held = { record: KeyRecord; checked: string | null; place: number | null };
 
 /**
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
@@ -146,9 +146,12 @@ export class KeyDirectory {
       this.#leaveOut(record.id);
       return false;
     }
+    const isInUse = this.find(record.id)?.seat !== undefined;
     this.#letGo(record.id);
     this.#leftOut.delete(record.id);
-    this.#held.set(record.id, { record: this.#seated(record), checked: null, place: null });
+    const shared = this.#shared(record);
+    const held = { record: isInUse ? seated(shared) : shared, checked: null, place: null };
+    this.#held.set(record.id, held);
     return true;
   }
 
@@ -165,25 +168,12 @@ export class KeyDirectory {
   }
 
   /** Most keys of a plan have the same limits, and many the same rules or none: they need not be there for each. */
-  #seated(record: KeyRecord): KeyRecord {
+  #shared(record: KeyRecord): KeyRecord {
     const known = this.#limits.get(record.planId);
     const isKnown = known !== undefined && areSame(known, record.limits);
     if (!isKnown) this.#limits.set(record.planId, record.limits);
     const limits = isKnown ? known : record.limits;
-    const rules = this.#sharedRules(record.rules);
-    // What each request looks at lies together, in front.
-    const { product, state, expiresAt, addressPerSecond, neverBack } = record;
-    const first = {
-      product,
-      state,
-      expiresAt,
-      rules,
-      limits,
-      seat: createSeat(),
-      addressPerSecond,
-      neverBack,
-    };
-    return { ...first, ...record, limits, rules, seat: first.seat };
+    return { ...record, limits, rules: this.#sharedRules(record.rules) };
   }
 
   #sharedRules(rules: KeyRules): KeyRules {
@@ -225,8 +215,9 @@ export class KeyDirectory {
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_ENDED });
     if (held === undefined) return record;
     if (!isChecked) held.checked = fingerprint;
-    held.place = this.#known.keep(credential, record);
-    return record;
+    if (record.seat === undefined) held.record = seated(record);
+    held.place = this.#known.keep(credential, held.record);
+    return held.record;
   }
 
   /** @param record - of the id that stands in the credential. */
@@ -262,6 +253,20 @@ const isAnyUse = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
 const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filter(
   (name) => name !== 'prices',
 );
+
+/**
+ * A key gets its seat with its first use, and with it is made anew: so those in use lie together in memory, and not each
+ * on a page of its own among all that are held. What each request looks at lies in front.
+ */
+function seated(record: KeyRecord): KeyRecord {
+  const { product, state, expiresAt, rules, limits, familyId, addressPerSecond, neverBack } = record;
+  const seat = createSeat();
+  return {
+    ...{ product, state, expiresAt, rules, limits, seat, familyId, addressPerSecond, neverBack },
+    ...record,
+    seat,
+  };
+}
 
 /** Asked for each key at the start, so that nothing is made for it. */
 function areSame(one: PlanLimits, other: PlanLimits): boolean {

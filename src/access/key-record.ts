@@ -100,7 +100,7 @@ export type KeyRecord = Readonly<{
   neverBack: boolean;
   /** Grows with every change of any key; lets a late look-up lose against a newer change. */
   version: number;
-  /** Given to it by the directory that holds it. */
+  /** Given to it by the directory that holds it, with its first use. */
   seat?: KeySeat;
 }>;
 
