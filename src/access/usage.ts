@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOf, createHistogram } from '../base/histogram.ts';
+import { Histograms } from '../base/histogram.ts';
 import { grpcCalls } from '../protocol/grpc/calls.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
@@ -85,8 +85,10 @@ export type SentMessages = Readonly<{
 /** Which row something is counted in. */
 type CountPlace = Pick<UsedCall, 'key' | 'product' | 'method' | 'status'>;
 
-type Count = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & {
-  latency: Uint32Array;
+type Count = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
+  /** Those of its minute, and its row there. */
+  readonly latencies: Histograms;
+  readonly row: number;
   dirty: boolean;
   readonly slot: number;
   /** Where it may lie to be found. */
@@ -118,6 +120,9 @@ const statusSlots: Readonly<Record<UsageStatus, number>> = {
 /** What holds when nothing else is said. */
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
+/** Rows of a minute for which there is room at first; each of the next begins with as many as the one before had. */
+const ROWS_AT_FIRST = 64;
+
 /**
  * Counts what each key uses, by adding integers in memory. A writer takes the rows out with `drain` once a
  * second or so and stores them.
@@ -126,6 +131,8 @@ export class UsageMeter {
   readonly #rowsMax: number;
   /** Product and key → slot of method and status → count, for the minute that runs. */
   #current: Record<Product, Map<KeyId | null, Map<number, Count>>> = emptyTables();
+  /** Of the minute that runs. */
+  #latencies = new Histograms(ROWS_AT_FIRST);
   /** Rows of minutes that are over and were not drained since. */
   #closed: Count[] = [];
   #minute = 0;
@@ -150,8 +157,7 @@ export class UsageMeter {
     count.bytesIn += call.bytesIn;
     count.bytesOut += call.bytesOut;
     count.credits += call.credits;
-    const bucket = bucketOf(call.latencyMicros);
-    count.latency[bucket] = (count.latency[bucket] as number) + 1;
+    count.latencies.count(count.row, call.latencyMicros);
     count.dirty = true;
   }
 
@@ -197,6 +203,7 @@ export class UsageMeter {
     this.#closed.push(...changed);
     this.#rows -= open.length - changed.length;
     this.#current = emptyTables();
+    this.#latencies = new Histograms(Math.max(ROWS_AT_FIRST, this.#latencies.rows));
     this.#minute = minute;
   }
 
@@ -235,7 +242,7 @@ export class UsageMeter {
     const known = counts.get(slot);
     if (known !== undefined) return known;
     if (this.#rows >= this.#rowsMax) return null;
-    const count = createCount(place, slot, this.#minute, this);
+    const count = createCount(place, slot, this.#minute, this.#latencies, this);
     counts.set(slot, count);
     this.#rows += 1;
     return count;
@@ -258,17 +265,19 @@ const createCount = (
   { key, product, method, status }: CountPlace,
   slot: number,
   minute: number,
+  latencies: Histograms,
   owner: UsageMeter,
 ): Count => ({
   owner,
   slot,
   product,
+  latencies,
+  row: latencies.begin(),
   dirty: false,
   requests: 0,
   bytesIn: 0,
   bytesOut: 0,
   credits: 0,
-  latency: createHistogram(),
   keyId: key?.id ?? null,
   method: methodSlots.has(method) ? method : OTHER_METHOD,
   status,
@@ -277,6 +286,7 @@ const createCount = (
   seat: key?.seat ?? null,
 });
 
-function rowOf({ dirty: _, slot: _slot, seat: _seat, owner: _owner, ...count }: Count): UsageRow {
-  return { ...count, latency: count.latency.slice(0, BUCKET_COUNT) };
+function rowOf(count: Count): UsageRow {
+  const { dirty: _, slot: _slot, seat: _seat, owner: _owner, latencies, row, ...rest } = count;
+  return { ...rest, latency: latencies.at(row) };
 }

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUCKET_COUNT, bucketEnd, bucketOf, createHistogram, mergeHistogram, quantile } from './histogram.ts';
+import {
+  BUCKET_COUNT,
+  bucketEnd,
+  bucketOf,
+  createHistogram,
+  Histograms,
+  mergeHistogram,
+  quantile,
+} from './histogram.ts';
 
 describe('a histogram', () => {
   it('puts a duration into the bucket whose ends are around it', () => {
@@ -47,5 +55,30 @@ describe('a histogram', () => {
     other[7] = 1;
     mergeHistogram(one, other);
     expect([one[3], one[7]]).toEqual([7, 1]);
+  });
+});
+
+describe('histograms side by side', () => {
+  it('count each for itself, however many are begun meanwhile', () => {
+    const many = new Histograms(2);
+    const alone = Array.from({ length: 9 }, createHistogram);
+    for (const counts of alone) {
+      const row = many.begin();
+      expect(alone[row]).toBe(counts);
+      for (let before = 0; before <= row; before++) {
+        const micros = 1_000 * before + row;
+        many.count(before, micros);
+        alone[before]![bucketOf(micros)]! += 1;
+      }
+    }
+    expect(alone.map((_, row) => many.at(row))).toEqual(alone);
+  });
+
+  it('give copies, which later counts leave alone', () => {
+    const many = new Histograms(1);
+    const row = many.begin();
+    const before = many.at(row);
+    many.count(row, 10);
+    expect([before[0], many.at(row)[0]]).toEqual([0, 1]);
   });
 });

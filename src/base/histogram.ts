@@ -35,6 +35,43 @@ export function bucketEnd(bucket: number): number {
 /** Fresh counts, all zero. */
 export const createHistogram = (): Uint32Array => new Uint32Array(BUCKET_COUNT);
 
+/** Many histograms, which lie side by side: each is a row. */
+export class Histograms {
+  #counts: Uint32Array;
+  #rows = 0;
+
+  /** @param rows - for how many there is room at first; it grows. */
+  constructor(rows: number) {
+    this.#counts = new Uint32Array(Math.max(1, rows) * BUCKET_COUNT);
+  }
+
+  /** How many rows were begun. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Begins one. @returns its row. */
+  begin(): number {
+    const row = this.#rows++;
+    if (row * BUCKET_COUNT < this.#counts.length) return row;
+    const counts = new Uint32Array(2 * this.#counts.length);
+    counts.set(this.#counts);
+    this.#counts = counts;
+    return row;
+  }
+
+  /** Counts a duration in microseconds. */
+  count(row: number, microseconds: number): void {
+    const place = row * BUCKET_COUNT + bucketOf(microseconds);
+    this.#counts[place] = (this.#counts[place] as number) + 1;
+  }
+
+  /** A copy of one. */
+  at(row: number): Uint32Array {
+    return this.#counts.slice(row * BUCKET_COUNT, (row + 1) * BUCKET_COUNT);
+  }
+}
+
 /** Adds the counts of one histogram to another. */
 export function mergeHistogram(into: Uint32Array, from: ArrayLike<number>): void {
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
