@@ -17,11 +17,13 @@ import {
 const HOLDER_CPU = 0;
 const LOADER_CPU = 1;
 
-const counts = [1, 10_000, 1_000_000] as const;
+const FEWER = 10_000;
+const MANY = 1_000_000;
+const counts = [1, FEWER, MANY] as const;
 /** A million keys with what lies about while they are made. */
 const HEAP_MIB = 4_096;
 const WARM_UP_SECONDS = 0.5;
-/** What is called flat: no more than so many times the cost with one key. */
+/** What is called flat: no more than so many times the cost with fewer keys. */
 const FLAT_FACTOR = 1.5;
 
 type Facts = Readonly<{ bytesPerKey: number; buildSeconds: number }>;
@@ -32,7 +34,9 @@ type Summary = Setting &
     nanoseconds: Readonly<Record<Work, Readonly<Record<number, Spread>>>>;
     /** Cost with so many keys over that with one, round by round: up to 10,000 of them in use. */
     overOneKey: Readonly<Record<number, Spread>>;
-    /** The same with 64 of them in use. */
+    /** Cost with a million keys over that with 10,000, of both of which 10,000 are in use: what those cost that rest. */
+    manyOverFewer: Spread;
+    /** As `overOneKey` with 64 of them in use. */
     fewOverOneKey: Readonly<Record<number, Spread>>;
     /** Microseconds of CPU of a whole request from its socket to its socket, its answer ready, by number of keys. */
     wholeRequestMicroseconds: Readonly<Record<number, Spread>>;
@@ -43,7 +47,9 @@ type Summary = Setting &
     keys: Readonly<Record<number, Facts>>;
     /** Whether the part that is access alone costs with a million keys no more than `FLAT_FACTOR` times one with one. */
     accessIsFlat: boolean;
-    /** The same with 64 keys in use. */
+    /** Whether `manyOverFewer` is no more than that either. */
+    manyIsFlat: boolean;
+    /** As `accessIsFlat` with 64 keys in use. */
     fewIsFlat: boolean;
     /** The same of a whole request. */
     wholeIsFlat: boolean;
@@ -142,7 +148,8 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   const few = (count: number) => of('all of it, 64 used', count);
   const [overOneKey, fewOverOneKey, wholeOverOneKey] = [over(all), over(few), over(whole)];
   const isFlat = (ratios: Readonly<Record<number, Spread>>): boolean =>
-    (ratios[counts.at(-1) as number]?.median ?? Number.NaN) <= FLAT_FACTOR;
+    (ratios[MANY]?.median ?? Number.NaN) <= FLAT_FACTOR;
+  const manyOverFewer = spread(all(MANY).map((cost, at) => cost / (all(FEWER)[at] as number)));
   const ofWork = works.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
   const share = (count: number) =>
     whole(count).map((microseconds, at) => (all(count)[at] as number) / 1_000 / microseconds);
@@ -150,12 +157,14 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
     ...settingOf(`npm run bench -- access --rounds ${options.rounds} --seconds ${options.seconds}`),
     nanoseconds: Object.fromEntries(ofWork) as unknown as Summary['nanoseconds'],
     overOneKey,
+    manyOverFewer,
     fewOverOneKey,
     wholeRequestMicroseconds: byCount((count) => spread(whole(count))),
     wholeOverOneKey,
     shareOfRequest: byCount((count) => spread(share(count))),
     keys,
     accessIsFlat: isFlat(overOneKey),
+    manyIsFlat: manyOverFewer.median <= FLAT_FACTOR,
     fewIsFlat: isFlat(fewOverOneKey),
     wholeIsFlat: isFlat(wholeOverOneKey),
   };
@@ -182,7 +191,7 @@ function render(summary: Summary): string {
     return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, taken in within ${buildSeconds.toFixed(1)} s`;
   });
   const verdict = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
-    `${what}: ${said(ratios[counts.at(-1) as number] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
+    `${what}: ${said(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
   return `Nanoseconds of CPU for each request, up to 10,000 keys of all in use; median (least … most)
 
 ${row('', name)}
@@ -195,9 +204,10 @@ ${row('microseconds', (count) => said(summary.wholeRequestMicroseconds[count] as
 ${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as Spread), 1))}
 ${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread, 2))}
 
-With a million keys (flat: at most ${FLAT_FACTOR} times one key)
+With a million keys (flat: at most ${FLAT_FACTOR} times)
 ${verdict('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
 ${verdict('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
+access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ${summary.manyIsFlat ? 'flat' : 'not flat'}
 ${verdict('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
 "map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
