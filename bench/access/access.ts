@@ -192,6 +192,9 @@ function render(summary: Summary): string {
   });
   const verdict = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
     `${what}: ${said(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
+  const beside =
+    `access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ` +
+    (summary.manyIsFlat ? 'flat' : 'not flat');
   return `Nanoseconds of CPU for each request, up to 10,000 keys of all in use; median (least … most)
 
 ${row('', name)}
@@ -207,7 +210,7 @@ ${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread,
 With a million keys (flat: at most ${FLAT_FACTOR} times)
 ${verdict('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
 ${verdict('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
-access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ${summary.manyIsFlat ? 'flat' : 'not flat'}
+${beside}
 ${verdict('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
 "map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
