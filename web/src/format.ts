@@ -48,6 +48,9 @@ export function formatMs(ms: number | null): string {
   return `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
 }
 
+/** A mark of an axis of milliseconds; nothing takes no time. */
+export const formatMsTick = (ms: number): string => (ms === 0 ? '0' : formatMs(ms));
+
 const spans: readonly (readonly [ms: number, name: string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

@@ -9,6 +9,7 @@ import {
   type Series,
   startsOf,
   stepAt,
+  stepsAlone,
   summarize,
   type TimeAxis,
 } from './series.ts';
@@ -54,7 +55,13 @@ function specOf(
         stroke: paint.of(color),
         width: 1.75,
         ...pathsOf(plots.paths.linear?.()),
-        points: { size: 4, fill: paint.of(color), stroke: paint.of(color) },
+        points: {
+          size: 4,
+          fill: paint.of(color),
+          stroke: paint.of(color),
+          // Where points lie too close to be drawn, one that stands alone would not be seen at all.
+          filter: (plot, at, areAllShown) => (areAllShown ? null : stepsAlone(plot.data[at] ?? [])),
+        },
       })),
   };
 }

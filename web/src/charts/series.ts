@@ -47,6 +47,14 @@ export const startsOf = (axis: TimeAxis): number[] =>
 export const isFlat = (series: readonly Series[]): boolean =>
   series.every(({ values }) => values.every((value) => value === null || value === 0));
 
+/** Steps that were measured while none beside them was: no line leads there. */
+export const stepsAlone = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values, (_, step) => step).filter(
+    (step) => isMeasured(values[step]) && !isMeasured(values[step - 1]) && !isMeasured(values[step + 1]),
+  );
+
+const isMeasured = (value: number | null | undefined): boolean => value !== null && value !== undefined;
+
 /**
  * Series laid on one another: each with what is below it added. The last one is the sum of all.
  */

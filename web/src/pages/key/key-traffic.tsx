@@ -3,7 +3,7 @@ import { Lines } from '../../charts/lines.tsx';
 import { seriesColor } from '../../charts/series.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
-import { formatBytes, formatMs, formatShort } from '../../format.ts';
+import { formatBytes, formatMs, formatMsTick, formatShort } from '../../format.ts';
 import { outcomeSeries } from '../../outcomes.ts';
 import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
@@ -72,7 +72,8 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
               title="Latency of this key"
               axis={performance.data.axis}
               series={percentileSeries(performance.data.series)}
-              format={(value) => formatMs(value)}
+              format={formatMs}
+              tick={formatMsTick}
               csvName={`solway-${keyId}-latency`}
               onZoom={zoom}
             />

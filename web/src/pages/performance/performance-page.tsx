@@ -4,7 +4,7 @@ import { HeatMap } from '../../charts/heat-map.tsx';
 import { Lines } from '../../charts/lines.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { useFilters } from '../../filters.ts';
-import { formatMs } from '../../format.ts';
+import { formatMs, formatMsTick } from '../../format.ts';
 import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
@@ -60,9 +60,6 @@ export function PerformancePage() {
   );
 }
 
-/** A mark of the axis in words; nothing takes no time. */
-const tickOf = (ms: number): string => (ms === 0 ? '0' : formatMs(ms));
-
 const scales = [
   { value: 'linear', label: 'Linear' },
   { value: 'log', label: 'Log' },
@@ -85,7 +82,7 @@ function Measured({ performance, onMethod }: { performance: Performance; onMetho
           axis={axis}
           series={lines}
           format={formatMs}
-          tick={tickOf}
+          tick={formatMsTick}
           isLog={scale === 'log'}
           csvName="latency"
           onZoom={zoom}
