@@ -229,6 +229,52 @@ describe('the key directory', () => {
     for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
   });
 
+  it('holds rules that many keys have once, and apart what differs in anything', () => {
+    const rules = {
+      networks: ['devnet'],
+      cidrs: ['192.0.2.0/24'],
+      origins: ['https://a.b'],
+      methods: ['get*'],
+    };
+    const others = (Object.keys(rules) as (keyof typeof rules)[]).map((name) => ({ ...rules, [name]: null }));
+    const all = [rules, structuredClone(rules), ...others] as KeyRecord['rules'][];
+    const held = all.map((each) => directory.find(admit('rpc', { rules: each }).record.id)?.rules);
+    expect(held).toEqual(all);
+    expect(held[1]).toBe(held[0]);
+    expect(new Set(held).size).toBe(1 + others.length);
+  });
+
+  it('gives a key a seat with its first use, and another with every change from then on', () => {
+    const { text, record } = admit('rpc');
+    expect(directory.find(record.id)?.seat).toBeUndefined();
+    directory.apply([{ ...record, version: 2 }]);
+    expect(directory.find(record.id)?.seat).toBeUndefined();
+    const used = directory.identify(text, NOW);
+    expect(directory.identify(text, NOW)).toBe(used);
+    expect(directory.find(record.id)).toBe(used);
+    directory.apply([{ ...record, version: 3 }]);
+    const changed = directory.find(record.id);
+    expect(changed).toMatchObject({ version: 3, seat: {} });
+    expect(changed?.seat).not.toBe(used.seat);
+    expect(directory.identify(text, NOW)).toBe(changed);
+  });
+
+  it('finds a key as it is now, however many were used meanwhile', () => {
+    const keys = Array.from({ length: 500 }, () => admit('rpc'));
+    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
+    const changed = keys.map(({ record }, at) => ({
+      ...record,
+      version: 2,
+      state: at % 2 === 0 ? ('disabled' as const) : record.state,
+      name: 'changed',
+    }));
+    directory.apply(changed);
+    for (const [at, { text }] of keys.entries()) {
+      if (at % 2 === 0) expect(tell(text)).toBe('INVALID_KEY');
+      else expect(directory.identify(text, NOW).name).toBe('changed');
+    }
+  });
+
   it('refuses to work without a pepper worth the name', () => {
     expect(() => new KeyDirectory({ peppers: new Map() })).toThrow(RangeError);
     expect(() => new KeyDirectory({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(

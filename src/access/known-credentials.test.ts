@@ -24,3 +24,26 @@ it('never gives one the finding of another that has its place', () => {
   expect(found.at(-1)).toBe(`of ${texts.at(-1)}`);
   expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
 });
+
+it('keeps nearly all of 10,000 keys', () => {
+  const known = new KnownCredentials<number>();
+  const texts = Array.from({ length: 10_000 }, () => generateApiKey('rpc').text);
+  for (const [at, text] of texts.entries()) known.keep(text, at);
+  expect(texts.filter((text, at) => known.find(text) === at).length).toBeGreaterThan(9_900);
+});
+
+it('takes out what is good no more, and nothing that has its place since', () => {
+  const known = new KnownCredentials<string>();
+  // The same last characters: all of them have the same places.
+  const texts = Array.from({ length: 9 }, (_, at) => `key ${at} with one end`);
+  const places = texts.map((text) => known.keep(text, `of ${text}`));
+  const here = (): string[] => texts.filter((text) => known.find(text) === `of ${text}`);
+  const [gone, stays] = [texts.findIndex((text) => known.find(text) === null), here()];
+  expect(stays).toHaveLength(4);
+  known.forget(places[gone] as number, `of ${texts[gone]}`);
+  expect(here()).toEqual(stays);
+  known.forget(places[8] as number, `of ${texts[8]}`);
+  expect(here()).toEqual(stays.slice(0, 3));
+  known.keep('key 9 with one end', 'of another');
+  expect(here()).toEqual(stays.slice(0, 3));
+});
