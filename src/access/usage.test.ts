@@ -1,7 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { quantile } from '../base/histogram.ts';
 import type { KeyId } from './key-record.ts';
 import { UsageMeter, type UsedCall } from './usage.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 const MINUTE = 60_000;
 const key = { id: 'aaaaaaaa' as KeyId };
@@ -101,5 +106,24 @@ describe('the usage meter', () => {
     meter.record(call, 0);
     expect(row?.latency.reduce((sum, count) => sum + count, 0)).toBe(counted);
     expect(row?.requests).toBe(1);
+  });
+
+  it('keeps nothing of minutes that are over and were drained', () => {
+    const meter = new UsageMeter();
+    const held = (minutes: number): number => {
+      for (let minute = 0; minute < minutes; minute++) {
+        for (let each = 0; each < 100; each++) {
+          const id = `${each}` as KeyId;
+          meter.record({ ...call, key: { id } }, (minutes + minute) * MINUTE);
+        }
+        meter.drain();
+      }
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = held(10);
+    // A hundred rows of each minute, were they kept, would be more than 15 MB.
+    expect(held(500) - before).toBeLessThan(2_000_000);
+    expect(meter.snapshot().map(({ requests }) => requests)).toEqual(Array(100).fill(1));
   });
 });
