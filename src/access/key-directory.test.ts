@@ -4,6 +4,7 @@ import type { Product } from '../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
 import { anyUse, defaultPlanLimits, houseKey, type KeyRecord } from './key-record.ts';
+import { checkMethod } from './key-rules.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([
@@ -257,6 +258,18 @@ describe('the key directory', () => {
     expect(changed).toMatchObject({ version: 3, seat: {} });
     expect(changed?.seat).not.toBe(used.seat);
     expect(directory.identify(text, NOW)).toBe(changed);
+  });
+
+  it('takes no seat from whoever tells of a key', () => {
+    const { text, record } = admit('rpc', { rules: { ...anyUse, methods: ['getSlot'] } });
+    const used = directory.identify(text, NOW);
+    expect(() => checkMethod(used, 'getBlock')).toThrow(Failure);
+    directory = new KeyDirectory({ peppers });
+    directory.apply([{ ...used, rules: { ...anyUse, methods: ['getBlock'] } }]);
+    expect(directory.find(record.id)?.seat).toBeUndefined();
+    const now = directory.identify(text, NOW);
+    expect(() => checkMethod(now, 'getSlot')).toThrow(Failure);
+    checkMethod(now, 'getBlock');
   });
 
   it('finds a key as it is now, however many were used meanwhile', () => {

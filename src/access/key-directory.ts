@@ -36,8 +36,8 @@ const NOBODY = Buffer.alloc(32);
 const NO_PEPPER = Buffer.alloc(32);
 
 /**
- * A key that is held, the SHA-256 of the credential that was found to be it, and its place among those that are known;
- * null: none was yet.
+ * A key that is held, the SHA-256 of the credential that was found to be it, and the place among those that are known
+ * where it was put last; null: none was yet.
  */
 type Held = { record: KeyRecord; checked: string | null; place: number | null };
 
@@ -52,7 +52,7 @@ export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** Replaced with every change of a key, so that its secret is checked anew. */
   readonly #held = new Map<KeyId, Held>();
-  /** Of good keys only, as they are now: a wrong one costs as much each time. */
+  /** Of good keys only, as they are now but for their end: a wrong one costs as much each time. */
   readonly #known = new KnownCredentials<KeyRecord>();
   /** What records of a plan have in common. */
   readonly #limits = new Map<string, PlanLimits>();
@@ -173,7 +173,9 @@ export class KeyDirectory {
     const isKnown = known !== undefined && areSame(known, record.limits);
     if (!isKnown) this.#limits.set(record.planId, record.limits);
     const limits = isKnown ? known : record.limits;
-    return { ...record, limits, rules: this.#sharedRules(record.rules) };
+    // A seat that comes with it is of what it was before.
+    const { seat: _, ...fresh } = record;
+    return { ...fresh, limits, rules: this.#sharedRules(record.rules) };
   }
 
   #sharedRules(rules: KeyRules): KeyRules {

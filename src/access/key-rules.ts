@@ -65,9 +65,11 @@ function compiledOf({ rules, seat }: Ruled): CompiledRules {
 }
 
 function sharedOf(rules: KeyRules): CompiledRules {
-  const known = compiled.get(rules) ?? compile(rules);
-  compiled.set(rules, known);
-  return known;
+  const known = compiled.get(rules);
+  if (known !== undefined) return known;
+  const made = compile(rules);
+  compiled.set(rules, made);
+  return made;
 }
 
 function compile({ cidrs, origins, methods }: KeyRules): CompiledRules {

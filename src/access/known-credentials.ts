@@ -19,7 +19,8 @@ const firstPlaceOf = (mark: number): number => (mark & (PLACES / WAYS - 1)) * WA
 
 /**
  * What credentials were found to be that were good lately, so that it need not be found out with every request. Each has
- * a few places, where it takes the place of another. Whoever keeps one takes it out when it is good no more.
+ * a few places, where it takes the place of another. Whoever keeps one takes it out when it changes, and looks
+ * each time whether it has ended.
  *
  * Texts are compared as they are. What that takes longer for a guess that begins well is a nanosecond or less, far below
  * what can be seen from outside; and every guess has all the work of a wrong key behind it, and counts as one.

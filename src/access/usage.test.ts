@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { quantile } from '../base/histogram.ts';
 import type { KeyId } from './key-record.ts';
+import { createSeat, type KeySeat } from './key-seat.ts';
 import { UsageMeter, type UsedCall } from './usage.ts';
 
 setFlagsFromString('--expose-gc');
@@ -108,10 +109,42 @@ describe('the usage meter', () => {
     expect(row?.requests).toBe(1);
   });
 
+  it('counts the latencies of each row for itself', () => {
+    const meter = new UsageMeter();
+    meter.record({ ...call, latencyMicros: 1 }, 0);
+    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, 0);
+    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, MINUTE);
+    meter.record({ ...call, latencyMicros: 1e9 }, MINUTE);
+    meter.record({ ...call, latencyMicros: 1 }, MINUTE);
+    const ends = meter
+      .snapshot()
+      .map(({ minute, method, latency }) => [minute, method, latency[0], latency.at(-1)]);
+    expect(ends).toEqual([
+      [0, 'getSlot', 1, 0],
+      [0, 'getBlock', 0, 1],
+      [1, 'getBlock', 0, 1],
+      [1, 'getSlot', 1, 1],
+    ]);
+  });
+
+  it('goes on when very many rows are open as the minute ends', () => {
+    const meter = new UsageMeter();
+    for (let each = 0; each < 150_000; each++) meter.record({ ...call, key: { id: `${each}` as KeyId } }, 0);
+    meter.record(call, MINUTE);
+    expect([meter.drain().length, meter.uncounted]).toEqual([150_001, 0]);
+  });
+
   it('keeps nothing of minutes that are over and were drained', async () => {
     const meter = new UsageMeter();
+    const seats: KeySeat[] = [];
     const pass = (minutes: number): void => {
       for (let minute = 0; minute < minutes; minute++) {
+        // A key that is changed within the minute, and idle from then on: its new seat is not the one of the row.
+        const id = `changed in ${minutes + minute}` as KeyId;
+        for (const seat of [createSeat(), createSeat()]) {
+          seats.push(seat);
+          meter.record({ ...call, key: { id, seat } }, (minutes + minute) * MINUTE);
+        }
         for (let each = 0; each < 100; each++)
           meter.record({ ...call, key: { id: `${each}` as KeyId } }, (minutes + minute) * MINUTE);
         meter.drain();
@@ -126,6 +159,7 @@ describe('the usage meter', () => {
     pass(500);
     // A hundred rows of each minute, were they kept, would be more than 15 MB. What is free is swept beside.
     await vi.waitFor(() => expect(held() - before).toBeLessThan(4_000_000), 5_000);
-    expect(meter.snapshot().map(({ requests }) => requests)).toEqual(Array(100).fill(1));
+    expect(meter.snapshot().map(({ requests }) => requests)).toEqual([2, ...Array(100).fill(1)]);
+    expect(seats.length).toBe(2 * 510);
   });
 });

@@ -86,8 +86,7 @@ export type SentMessages = Readonly<{
 type CountPlace = Pick<UsedCall, 'key' | 'product' | 'method' | 'status'>;
 
 type Count = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /** Those of its minute, and its row there. */
-  readonly latencies: Histograms;
+  /** Among the histograms of its minute, which it does not hold: the seat of an idle key may keep it for long. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
@@ -96,6 +95,9 @@ type Count = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Nam
   /** Who counts with it; null: its minute is over. */
   owner: UsageMeter | null;
 };
+
+/** Counts of a minute, with the histograms that they have their rows in. */
+type Minute = Readonly<{ counts: readonly Count[]; latencies: Histograms }>;
 
 const countedMethods: readonly string[] = [
   ...Object.keys(methods),
@@ -134,7 +136,7 @@ export class UsageMeter {
   /** Of the minute that runs. */
   #latencies = new Histograms(ROWS_AT_FIRST);
   /** Rows of minutes that are over and were not drained since. */
-  #closed: Count[] = [];
+  #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
   #uncounted = 0;
@@ -157,7 +159,7 @@ export class UsageMeter {
     count.bytesIn += call.bytesIn;
     count.bytesOut += call.bytesOut;
     count.credits += call.credits;
-    count.latencies.count(count.row, call.latencyMicros);
+    this.#latencies.count(count.row, call.latencyMicros);
     count.dirty = true;
   }
 
@@ -176,18 +178,18 @@ export class UsageMeter {
    * whoever cannot store them must keep them and try again.
    */
   drain(): UsageRow[] {
-    const drained = this.#closed.concat(this.#counts().filter(({ dirty }) => dirty));
-    this.#rows -= this.#closed.length;
+    const over = this.#closed.flatMap(rowsOf);
+    this.#rows -= over.length;
     this.#closed = [];
-    return drained.map((count) => {
-      count.dirty = false;
-      return rowOf(count);
-    });
+    const changed = this.#counts().filter(({ dirty }) => dirty);
+    for (const count of changed) count.dirty = false;
+    return over.concat(rowsOf({ counts: changed, latencies: this.#latencies }));
   }
 
   /** Every row held, drained or not, without effect on what `drain` gives next. */
   snapshot(): UsageRow[] {
-    return this.#closed.concat(this.#counts()).map(rowOf);
+    const running = { counts: this.#counts(), latencies: this.#latencies };
+    return this.#closed.concat(running).flatMap(rowsOf);
   }
 
   #counts(): Count[] {
@@ -200,7 +202,7 @@ export class UsageMeter {
     const open = this.#counts();
     for (const count of open) leaveSeat(count);
     const changed = open.filter(({ dirty }) => dirty);
-    this.#closed.push(...changed);
+    if (changed.length > 0) this.#closed.push({ counts: changed, latencies: this.#latencies });
     this.#rows -= open.length - changed.length;
     this.#current = emptyTables();
     this.#latencies = new Histograms(Math.max(ROWS_AT_FIRST, this.#latencies.rows));
@@ -242,7 +244,7 @@ export class UsageMeter {
     const known = counts.get(slot);
     if (known !== undefined) return known;
     if (this.#rows >= this.#rowsMax) return null;
-    const count = createCount(place, slot, this.#minute, this.#latencies, this);
+    const count = createCount(place, slot, this.#minute, this.#latencies.begin(), this);
     counts.set(slot, count);
     this.#rows += 1;
     return count;
@@ -265,14 +267,13 @@ const createCount = (
   { key, product, method, status }: CountPlace,
   slot: number,
   minute: number,
-  latencies: Histograms,
+  row: number,
   owner: UsageMeter,
 ): Count => ({
   owner,
   slot,
   product,
-  latencies,
-  row: latencies.begin(),
+  row,
   dirty: false,
   requests: 0,
   bytesIn: 0,
@@ -286,7 +287,9 @@ const createCount = (
   seat: key?.seat ?? null,
 });
 
-function rowOf(count: Count): UsageRow {
-  const { dirty: _, slot: _slot, seat: _seat, owner: _owner, latencies, row, ...rest } = count;
+const rowsOf = ({ counts, latencies }: Minute): UsageRow[] => counts.map((count) => rowOf(count, latencies));
+
+function rowOf(count: Count, latencies: Histograms): UsageRow {
+  const { dirty: _, slot: _slot, seat: _seat, owner: _owner, row, ...rest } = count;
   return { ...rest, latency: latencies.at(row) };
 }
