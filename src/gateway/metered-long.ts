@@ -47,9 +47,10 @@ export class MeteredLong implements LongAnswer, LongReader {
     this.#reader?.piece(bytes);
   }
 
-  ended(): void {
+  ended(last: Buffer): void {
+    this.#bytes += last.length;
     this.#end(null);
-    this.#reader?.ended();
+    this.#reader?.ended(last);
   }
 
   failed(failure: Failure): void {

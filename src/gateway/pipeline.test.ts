@@ -125,8 +125,8 @@ describe('the way of a request', () => {
       const long: LongAnswer = {
         bytes: 4,
         readInto: (reader) => {
-          reader.piece(Buffer.from(ends ? '"ok"' : '"o'));
-          if (ends) reader.ended();
+          reader.piece(Buffer.from('"o'));
+          if (ends) reader.ended(Buffer.from('k"'));
           else reader.failed(new Failure('UPSTREAM_TIMEOUT'));
         },
         ...{ pause: () => {}, resume: () => {}, leave: () => {} },

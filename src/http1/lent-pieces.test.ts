@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LentPieces } from './lent-pieces.ts';
+import { LentPieces, READ_MAX_BYTES } from './lent-pieces.ts';
 
 const source = Buffer.alloc(300 * 1024, 'abc');
 
@@ -16,6 +16,40 @@ describe('memory for pieces that are passed on', () => {
     expect(third.equals(source.subarray(2, 50_000))).toBe(true);
   });
 
+  it('holds what was held back of the piece before in front of it, where there is room for that', () => {
+    const pieces = new LentPieces();
+    const held = Buffer.from('held');
+    for (const piece of [pieces.copyOf(source, 0, 40_000), pieces.room().subarray(0, 40_000)]) {
+      source.copy(piece, 0, 0, 40_000);
+      const whole = pieces.behind(held, piece);
+      expect(whole.buffer).toBe(piece.buffer);
+      expect(whole.equals(Buffer.concat([held, source.subarray(0, 40_000)]))).toBe(true);
+      // In front of a part stands the rest of the piece, and of more than there is room for nothing may be lost.
+      const rest = pieces.behind(held, piece.subarray(1));
+      expect(rest.equals(Buffer.concat([held, source.subarray(1, 40_000)]))).toBe(true);
+      expect(piece.equals(source.subarray(0, 40_000))).toBe(true);
+      const long = source.subarray(0, 65);
+      expect(pieces.behind(long, piece).equals(Buffer.concat([long, piece]))).toBe(true);
+      expect(pieces.behind(Buffer.alloc(0), piece)).toBe(piece);
+    }
+    const own = pieces.copyOf(source, 0, 100);
+    expect(pieces.behind(held, own).equals(Buffer.concat([held, own]))).toBe(true);
+  });
+
+  it('is named as lent until it was given back', () => {
+    const pieces = new LentPieces();
+    const room = pieces.room();
+    expect(room.length).toBe(READ_MAX_BYTES);
+    expect([pieces.isLent(room), pieces.isLent(room.subarray(5)), pieces.isLent(source)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    pieces.giveBack(room);
+    expect(pieces.isLent(room)).toBe(false);
+    expect(pieces.room().buffer).toBe(room.buffer);
+  });
+
   it('is given back once, also by a part of it, and only where it was lent', () => {
     const pieces = new LentPieces();
     const piece = pieces.copyOf(source, 0, 40_000);
@@ -29,9 +63,9 @@ describe('memory for pieces that are passed on', () => {
   it('is as large as the piece needs, and new for one that no room holds', () => {
     const pieces = new LentPieces();
     for (const [length, room] of [
-      [64 * 1024, 64 * 1024],
-      [64 * 1024 + 1, 256 * 1024],
-      [256 * 1024, 256 * 1024],
+      [64 * 1024, 64 + 64 * 1024],
+      [64 * 1024 + 1, 64 + 256 * 1024],
+      [256 * 1024, 64 + 256 * 1024],
       [256 * 1024 + 1, 256 * 1024 + 1],
     ] as const) {
       const piece = pieces.copyOf(source, 5, 5 + length);
@@ -46,6 +80,6 @@ describe('memory for pieces that are passed on', () => {
       Array.from({ length: 100 }, () => pieces.copyOf(source, 0, length)),
     );
     for (const piece of lent) pieces.giveBack(piece);
-    expect(pieces.readyBytes).toBe(64 * 64 * 1024 + 16 * 256 * 1024);
+    expect(pieces.readyBytes).toBe(64 * 64 * 1024 + 64 * 256 * 1024);
   });
 });

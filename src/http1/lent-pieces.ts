@@ -3,13 +3,16 @@ export const READ_MAX_BYTES = 256 * 1024;
 /** Shorter pieces have memory of their own: a room would mostly be empty. */
 const LENT_FROM_BYTES = 16 * 1024;
 
-/** Rooms of one size that lie ready, for all connections together. */
-type Rooms = Readonly<{ bytes: number; readyMax: number; ready: Buffer[] }>;
+/** Free memory in front of each room, for what was held back of the piece before. */
+const FRONT_BYTES = 64;
 
-/** By size; 8 MiB in all. */
+/** Rooms of one size that lie ready, for all connections together. */
+type Rooms = Readonly<{ bytes: number; readyMax: number; ready: ArrayBufferLike[] }>;
+
+/** By size; 20 MiB in all. */
 const rooms = (): readonly Rooms[] => [
   { bytes: 64 * 1024, readyMax: 64, ready: [] },
-  { bytes: READ_MAX_BYTES, readyMax: 16, ready: [] },
+  { bytes: READ_MAX_BYTES, readyMax: 64, ready: [] },
 ];
 
 /**
@@ -26,12 +29,34 @@ export class LentPieces {
     return this.#rooms.reduce((sum, { bytes, ready }) => sum + bytes * ready.length, 0);
   }
 
+  /** Memory to read a piece into, as much as is read at a time. */
+  room(): Buffer {
+    return this.#lend(this.#rooms[this.#rooms.length - 1] as Rooms);
+  }
+
+  /** Whether a piece stands in memory that was lent here. */
+  isLent({ buffer }: Buffer): boolean {
+    return this.#lent.has(buffer);
+  }
+
   /** A copy of these bytes, which is its reader's until that gives it back. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
-    const piece = this.#roomFor(length) ?? Buffer.allocUnsafe(length);
+    const rooms = length < LENT_FROM_BYTES ? undefined : this.#rooms.find((each) => length <= each.bytes);
+    const piece = rooms === undefined ? Buffer.allocUnsafe(length) : this.#lend(rooms);
     bytes.copy(piece, 0, start, end);
     return piece.length === length ? piece : piece.subarray(0, length);
+  }
+
+  /** A piece behind what was held back of the one before: in its own memory, where there is room for that. */
+  behind(held: Buffer, piece: Buffer): Buffer {
+    const { length } = held;
+    if (length === 0) return piece;
+    if (length > FRONT_BYTES || piece.byteOffset !== FRONT_BYTES || !this.isLent(piece))
+      return Buffer.concat([held, piece]);
+    const whole = Buffer.from(piece.buffer, FRONT_BYTES - length, length + piece.length);
+    held.copy(whole);
+    return whole;
   }
 
   /** Nobody looks at a piece, or at a part of one, any more. Of memory that was not lent here nothing becomes. */
@@ -39,16 +64,13 @@ export class LentPieces {
     const rooms = this.#lent.get(buffer);
     if (rooms === undefined) return;
     this.#lent.delete(buffer);
-    if (rooms.ready.length < rooms.readyMax) rooms.ready.push(Buffer.from(buffer, 0, rooms.bytes));
+    if (rooms.ready.length < rooms.readyMax) rooms.ready.push(buffer);
   }
 
-  #roomFor(length: number): Buffer | null {
-    if (length < LENT_FROM_BYTES) return null;
-    const rooms = this.#rooms.find(({ bytes }) => length <= bytes);
-    if (rooms === undefined) return null;
-    const room = rooms.ready.pop() ?? Buffer.allocUnsafeSlow(rooms.bytes);
-    this.#lent.set(room.buffer, rooms);
-    return room;
+  #lend(rooms: Rooms): Buffer {
+    const memory = rooms.ready.pop() ?? Buffer.allocUnsafeSlow(FRONT_BYTES + rooms.bytes).buffer;
+    this.#lent.set(memory, rooms);
+    return Buffer.from(memory, FRONT_BYTES, rooms.bytes);
   }
 }
 

@@ -21,8 +21,8 @@ export interface LongAnswer {
 export interface LongReader {
   /** The next bytes of the raw JSON, which are whoever's heard them. */
   piece(bytes: Buffer): void;
-  /** It is whole. */
-  ended(): void;
+  /** It is whole. @param last - its last bytes, as `piece` gets them. */
+  ended(last: Buffer): void;
   /** It breaks off, or was not the answer: what came of it must not be taken for one. */
   failed(failure: Failure): void;
 }

@@ -22,7 +22,8 @@ class Reading implements LongReader {
     this.pieces++;
   }
 
-  ended(): void {
+  ended(last: Buffer): void {
+    this.text += this.#decoder.decode(last);
     this.end = 'whole';
   }
 

@@ -1,4 +1,5 @@
 import { standsAt } from '../base/short-bytes.ts';
+import { lentPieces } from '../http1/lent-pieces.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { LongAnswer, LongReader } from '../protocol/long-answer.ts';
@@ -8,7 +9,7 @@ import { Utf8Pieces } from './utf8-pieces.ts';
 
 /** Longer than any tail: so much is always held back, so that the end is seen before it is passed on. */
 const HELD_MIN_BYTES = 64;
-/** More than this is not held back however small the pieces are. */
+/** More than this is not held back, but for the last piece. */
 const HELD_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const NONE = Buffer.alloc(0);
@@ -39,7 +40,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
   /** Null once it is over. */
   #flow: BodyFlow | null;
   #reader: LongReader | null = null;
-  /** What came last. */
+  /** What has come and was not passed on. */
   #held: Buffer;
   #isPaused = false;
   /** It failed before anybody read it. */
@@ -67,8 +68,12 @@ export class PassedAnswer implements LongAnswer, BodySink {
 
   readInto(reader: LongReader): void {
     this.#reader = reader;
-    if (this.#failure !== null) reader.failed(this.#failure);
-    else this.#flow?.resume();
+    if (this.#failure !== null) {
+      reader.failed(this.#failure);
+      return;
+    }
+    this.#pass();
+    if (!this.#isPaused) this.#flow?.resume();
   }
 
   pause(): void {
@@ -95,13 +100,8 @@ export class PassedAnswer implements LongAnswer, BodySink {
       this.#breakOff();
       return;
     }
-    if (bytes.length >= HELD_MIN_BYTES) {
-      const before = this.#held;
-      this.#held = bytes;
-      this.#reader?.piece(before);
-    } else {
-      this.#hold(Buffer.concat([this.#held, bytes]));
-    }
+    this.#held = lentPieces.behind(this.#held, bytes);
+    this.#pass();
   }
 
   ended(): boolean {
@@ -117,8 +117,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
     held.fill(SPACE, end, end + missing);
     const reader = this.#reader;
     this.#over('whole');
-    reader?.piece(held.subarray(0, end + missing));
-    reader?.ended();
+    reader?.ended(held.subarray(0, end + missing));
     return true;
   }
 
@@ -137,11 +136,14 @@ export class PassedAnswer implements LongAnswer, BodySink {
     else this.#fail('lost', 'UPSTREAM_TIMEOUT');
   }
 
-  #hold(bytes: Buffer): void {
-    this.#held = bytes;
-    if (bytes.length <= HELD_MAX_BYTES) return;
-    this.#held = bytes.subarray(bytes.length - HELD_MIN_BYTES);
-    this.#reader?.piece(bytes.subarray(0, bytes.length - HELD_MIN_BYTES));
+  /** Passes on what has come, but for what may be the end. */
+  #pass(): void {
+    const [held, reader] = [this.#held, this.#reader];
+    if (reader === null || held.length <= HELD_MAX_BYTES || this.#missing === 0) return;
+    const end = held.length - HELD_MIN_BYTES;
+    // A copy: its memory goes with the piece.
+    this.#held = Buffer.from(held.subarray(end));
+    reader.piece(held.subarray(0, end));
   }
 
   /** What comes is no text, or more than was announced: nothing more of it is wanted. */

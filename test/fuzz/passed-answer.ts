@@ -35,7 +35,8 @@ class Reading implements LongReader {
     this.#pieces.push(bytes);
   }
 
-  ended(): void {
+  ended(last: Buffer): void {
+    this.piece(last);
     this.end = 'whole';
   }
 

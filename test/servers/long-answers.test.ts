@@ -59,8 +59,7 @@ class Coming implements LongAnswer {
       reader?.failed(new Failure('UPSTREAM_UNAVAILABLE'));
       return;
     }
-    reader?.piece(QUOTE);
-    reader?.ended();
+    reader?.ended(QUOTE);
   }
 }
 

@@ -149,11 +149,14 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
     this.#state = FLUSHING;
     this.dueAt = NEVER;
     socket.setTimeout(options.idleTimeoutMs);
+    // With what there is of the answer in one piece.
+    socket.cork();
     writer.writeLongHead(socket, begin, limits, longBodyBytes(answer, id), closes);
     new RawLongReply(answer, socket, id, () => {
       socket.setTimeout(0);
       this.#written(closes);
     }).begin();
+    socket.uncork();
   }
 
   /** All of an answer was handed to the socket. */

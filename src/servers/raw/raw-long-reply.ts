@@ -5,6 +5,7 @@ import type { LongAnswer, LongReader } from '../../protocol/long-answer.ts';
 
 const LINE = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const NOTHING = Buffer.alloc(0);
 
 /** Bytes of the body that holds a long result; null when only its end will tell. */
 export const longBodyBytes = ({ bytes }: LongAnswer, id: Buffer): number | null =>
@@ -19,7 +20,12 @@ export class RawLongReply implements LongReader {
   readonly #socket: Socket;
   readonly #end: Buffer;
   readonly #done: () => void;
-  readonly #drained = (): void => this.#answer.resume();
+  /** Pieces that the system has not taken yet. */
+  #leaving: Buffer[] = [];
+  readonly #drained = (): void => {
+    if (this.#socket.writableLength === 0) this.#giveBack();
+    this.#answer.resume();
+  };
 
   /** @param done - told when all of it was written. */
   constructor(answer: LongAnswer, socket: Socket, id: Buffer, done: () => void) {
@@ -36,14 +42,32 @@ export class RawLongReply implements LongReader {
   }
 
   piece(bytes: Buffer): void {
-    if (!this.#write(bytes)) this.#answer.pause();
+    const goesOn = this.#write(bytes);
+    this.#leaving.push(bytes);
+    // Mostly the system takes all at once, whatever `write` said before it did.
+    if (this.#socket.writableLength === 0) this.#giveBack();
+    else if (!goesOn) this.#answer.pause();
   }
 
-  ended(): void {
-    this.#socket.off('drain', this.#drained);
+  ended(last: Buffer): void {
+    const socket = this.#socket;
+    socket.off('drain', this.#drained);
+    this.#leaving.push(last);
+    socket.cork();
+    this.#write(last);
     this.#write(this.#end);
-    if (this.#answer.bytes === null) this.#socket.write(LAST_CHUNK);
+    const isChunked = this.#answer.bytes === null;
+    socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
+      // What broke off may still be looked at.
+      if (error == null) this.#giveBack();
+    });
+    socket.uncork();
     this.#done();
+  }
+
+  #giveBack(): void {
+    for (const piece of this.#leaving) lentPieces.giveBack(piece);
+    this.#leaving.length = 0;
   }
 
   failed(): void {
@@ -52,14 +76,10 @@ export class RawLongReply implements LongReader {
 
   #write(bytes: Buffer): boolean {
     const socket = this.#socket;
-    // What broke off may still be looked at.
-    const taken = (error?: Error | null): void => {
-      if (error == null) lentPieces.giveBack(bytes);
-    };
-    if (this.#answer.bytes !== null) return socket.write(bytes, taken);
+    if (this.#answer.bytes !== null) return socket.write(bytes);
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    socket.write(bytes, taken);
+    socket.write(bytes);
     const goesOn = socket.write(LINE);
     socket.uncork();
     return goesOn;

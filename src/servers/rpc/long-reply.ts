@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { lentPieces } from '../../http1/lent-pieces.ts';
 import { resultBegin, resultEnd } from '../../protocol/envelope-answer.ts';
 import type { LongAnswer, LongReader } from '../../protocol/long-answer.ts';
 import type { HeaderList } from './encode.ts';
@@ -33,14 +34,22 @@ export class LongReply implements LongReader {
   }
 
   piece(bytes: Buffer): void {
-    if (!this.#response.write(bytes)) this.#answer.pause();
+    if (!this.#write(bytes)) this.#answer.pause();
   }
 
-  ended(): void {
+  ended(last: Buffer): void {
+    this.#write(last);
     this.#response.end(this.#end);
   }
 
   failed(): void {
     this.#response.destroy();
+  }
+
+  #write(bytes: Buffer): boolean {
+    return this.#response.write(bytes, (error) => {
+      // What broke off may still be looked at.
+      if (error == null) lentPieces.giveBack(bytes);
+    });
   }
 }

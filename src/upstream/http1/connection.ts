@@ -140,6 +140,10 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     this.#home.opened(this, now);
   }
 
+  get room(): Buffer | null {
+    return this.#handover.room;
+  }
+
   /** What is thrown over the bytes of a node ends their connection, and nothing else. */
   received(bytes: Buffer, length: number): void {
     try {
@@ -211,10 +215,10 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
   #answered(post: Post, moreFollows: boolean): void {
     const reader = this.#reader;
     const { keepAlive, keepAliveMs, status, retryAfter } = reader;
-    const body = reader.body.take();
+    const sink = this.#handover.end();
+    const body = sink === null ? reader.body.take() : reader.body.piece(!moreFollows);
     reader.next();
     this.#letGo(post);
-    const sink = this.#handover.end();
     const isAlone = this.#inFlight.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
       this.close(new Error('used up'));

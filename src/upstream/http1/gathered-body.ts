@@ -78,9 +78,15 @@ export class GatheredBody {
     return this.#blocks === null ? NONE : Buffer.concat(this.#blocks, this.bytes);
   }
 
-  /** What has come of one that is passed on, in memory that `lentPieces` takes back. */
-  piece(): Buffer {
-    return this.#seen === NONE ? this.copied() : lentPieces.copyOf(this.#seen, this.#seenFrom, this.#seenTo);
+  /**
+   * What has come of one that is passed on, in memory that `lentPieces` takes back: what was read into a room of it stays
+   * there.
+   * @param isLast - nothing else was read behind it.
+   */
+  piece(isLast: boolean): Buffer {
+    const [seen, from, to] = [this.#seen, this.#seenFrom, this.#seenTo];
+    if (seen === NONE) return this.copied();
+    return isLast && lentPieces.isLent(seen) ? seen.subarray(from, to) : lentPieces.copyOf(seen, from, to);
   }
 
   /** All of it in one piece; what follows is another body. */

@@ -1,10 +1,14 @@
 import type { Socket } from 'node:net';
+import { lentPieces } from '../../http1/lent-pieces.ts';
 import type { BodyFlow, BodySink } from '../exchange.ts';
 import type { Post } from './post.ts';
 import type { ResponseReader } from './response-reader.ts';
 
 /** Bytes of a body of known length before it is offered piece by piece: enough to see what it begins with. */
 const OFFERED_FROM_BYTES = 256;
+
+/** Less than that is read into what all share, and copied. */
+const ROOM_FROM_BYTES = 16 * 1024;
 
 export type LongLimits = Readonly<{
   /** Answers from here on are passed on while they come, to those who take them so. */
@@ -38,6 +42,8 @@ export class Handover implements BodyFlow {
   #post: Post | null = null;
   #sink: BodySink | null = null;
   #isPaused = false;
+  /** Where the next of it is read into. */
+  #room: Buffer | null = null;
 
   constructor(owner: HandoverOwner, home: HandoverHome, reader: ResponseReader, socket: Socket) {
     this.#owner = owner;
@@ -49,6 +55,16 @@ export class Handover implements BodyFlow {
   /** A body is being handed over. */
   get isUnderWay(): boolean {
     return this.#sink !== null;
+  }
+
+  /**
+   * Where more of a body that is handed over is to be read into, so that it need not be copied; null when hardly anything
+   * of it is left, or nobody knows.
+   */
+  get room(): Buffer | null {
+    if (this.#sink === null || this.#reader.plainLeft < ROOM_FROM_BYTES) return null;
+    this.#room ??= lentPieces.room();
+    return this.#room;
   }
 
   /** From how many bytes on the body may be handed over. */
@@ -70,6 +86,8 @@ export class Handover implements BodyFlow {
     if (sink === null) return null;
     this.#sink = null;
     this.#post = null;
+    // Not given back: the connection may be read into it still.
+    this.#room = null;
     this.#home.longUnderWay--;
     this.resume();
     return sink;
@@ -110,7 +128,7 @@ export class Handover implements BodyFlow {
     post.isOffered = true;
     this.#post = post;
     this.pause();
-    const sink = post.question.began(body.piece(), contentLength < 0 ? null : contentLength, this);
+    const sink = post.question.began(body.piece(true), contentLength < 0 ? null : contentLength, this);
     if (!this.#owner.isOpen) return;
     if (sink === null) {
       this.#post = null;
@@ -128,7 +146,9 @@ export class Handover implements BodyFlow {
     const { body } = this.#reader;
     if (body.bytes === 0) return;
     post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
-    const piece = body.piece();
+    const piece = body.piece(true);
+    // It is whoever's gets it.
+    if (this.#room !== null && piece.buffer === this.#room.buffer) this.#room = null;
     body.clear();
     sink.piece(piece);
   }

@@ -80,6 +80,11 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.#limits = limits;
   }
 
+  /** Bytes of the body that are still to come, where it comes without any framing. */
+  get plainLeft(): number {
+    return this.#plainLeft;
+  }
+
   /** The body is coming, and nobody knows a reason why not all of it should. */
   get isInBody(): boolean {
     return !this.#isInHead && this.reading === 'more';

@@ -5,8 +5,10 @@ import { READ_MAX_BYTES } from '../../http1/lent-pieces.ts';
 /** What happens on a connection. */
 export interface SocketListener {
   opened(): void;
-  /** The bytes are looked at only until it returns. */
+  /** The bytes are looked at only until it returns, unless it named where they were read into. */
   received(bytes: Buffer, length: number): void;
+  /** Where what comes next is read into; null: where all read. Asked after each read, of plain connections alone. */
+  readonly room: Buffer | null;
   /** The other side sends nothing more. */
   finished(): void;
   /** Told once, last of all. */
@@ -27,6 +29,20 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** All plain connections read into it, one at a time: what is to last is copied out before the next is read. */
 const shared = Buffer.allocUnsafeSlow(READ_MAX_BYTES);
+
+/**
+ * Where a connection is read into, as node:net asks for it: once before the first read, and after each. What is no memory
+ * leaves it as it is. Source: Node.js, lib/internal/stream_base_commons.js, `onStreamRead`.
+ */
+function rooms(listener: SocketListener): () => Uint8Array {
+  let last: Buffer | null = null;
+  return () => {
+    const next = last === null ? shared : (listener.room ?? shared);
+    const isSame = next === last;
+    last = next;
+    return isSame ? (undefined as unknown as Uint8Array) : next;
+  };
+}
 
 /** @param url - http or https. */
 export function originOf(url: URL, serverName: string): Origin {
@@ -62,11 +78,11 @@ export class Dialer {
 
   #dialPlain(listener: SocketListener): Socket {
     const { host, port } = this.#origin;
-    const callback = (length: number): boolean => {
-      listener.received(shared, length);
+    const callback = (length: number, bytes: Uint8Array): boolean => {
+      listener.received(bytes as Buffer, length);
       return true;
     };
-    const socket = connect({ host, port, onread: { buffer: shared, callback } });
+    const socket = connect({ host, port, onread: { buffer: rooms(listener), callback } });
     socket.once('connect', () => listener.opened());
     return socket;
   }

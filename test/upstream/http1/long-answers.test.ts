@@ -48,7 +48,9 @@ class Reading implements LongReader {
     if (this.bytes >= this.#pauseFrom) this.answer.pause();
   }
 
-  ended(): void {
+  ended(last: Buffer): void {
+    this.pieces.push(last);
+    this.bytes += last.length;
     this.end = 'whole';
   }
 

@@ -106,7 +106,7 @@ describe('a node with TLS', () => {
               answer.pause();
               setImmediate(() => answer.resume());
             },
-            ended: () => resolve(got),
+            ended: (last) => resolve(got + last.toString('latin1')),
             failed: reject,
           }),
       });
