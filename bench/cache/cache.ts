@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { record } from '../results.ts';
 import { type Keys, makeKeys } from '../rpc/keys.ts';
 import { fullLoad, warmUp } from '../rpc/phases.ts';
-import { endAll, residentMib } from '../rpc/processes.ts';
+import { endAll, residentMib, SERVER_CPU } from '../rpc/processes.ts';
 import { rotated } from '../rpc/rounds.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
-import { type Server, startGateway, startNginx, startResponder } from '../rpc/servers.ts';
+import { type Server, startGateway, startNginx, startResponder, startScript } from '../rpc/servers.ts';
 import { needWrk, writeLoadScript } from '../rpc/wrk.ts';
 import { countHeadMethods, isOncePerSlot } from './head-methods.ts';
-import { NGINX, NGINX_CACHE, NGINX_OPEN, type Round, render, SOLWAY, summarize } from './report.ts';
+import { NGINX, NGINX_CACHE, NGINX_OPEN, type Round, render, SAME, SOLWAY, summarize } from './report.ts';
 
 const CONNECTIONS = 64;
 const OPEN_FILE_CACHE = 'open_file_cache max=4096 inactive=60s; open_file_cache_valid 60s;';
@@ -26,8 +26,9 @@ async function startAll(dir: string, keys: Keys): Promise<{ node: Server; server
     await startNginx(NGINX_CACHE, place('cached'), template, { OPEN_FILES: '' }),
     await startNginx(NGINX_OPEN, place('open'), template, { OPEN_FILES: OPEN_FILE_CACHE }),
     await startNginx(NGINX, place('plain')),
+    await startScript(SAME, SERVER_CPU, join(import.meta.dirname, 'same-answer.ts')),
   ].filter((server) => server !== null);
-  if (servers.length < 4) throw new Error('nginx is not installed: apt-get install -y nginx-light');
+  if (servers.length < 5) throw new Error('nginx is not installed: apt-get install -y nginx-light');
   return { node, servers };
 }
 
@@ -56,8 +57,9 @@ async function compare(
 
 /**
  * `npm run bench -- cache`: one account asked for again and again, through the gateway, which asks its node once a slot;
- * through nginx with `proxy_cache`, which never asks again; and through nginx that asks each time. Then how many calls
- * of each method reach a node for a thousand clients who ask the same. It fails when that is more than one a slot.
+ * through nginx with `proxy_cache`, which never asks again; through nginx that asks each time; and what node:net alone costs
+ * for an answer from memory. Then how many calls of each method reach a node for a thousand clients who ask the same. It
+ * fails when that is more than one a slot.
  */
 export async function runCacheBench(options: BenchOptions): Promise<void> {
   needWrk();

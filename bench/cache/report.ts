@@ -9,6 +9,8 @@ export const NGINX_CACHE = 'nginx proxy_cache';
 /** The same with a directive that few know to belong to it. */
 export const NGINX_OPEN = 'nginx, open files';
 export const NGINX = 'nginx';
+/** Does nothing but read and write: no gateway on node:net can be faster. */
+export const SAME = 'node:net alone';
 
 /** What one round measured, by the names of servers. */
 export type Round = Readonly<Record<string, FullLoad>>;

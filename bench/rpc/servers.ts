@@ -41,19 +41,24 @@ export async function startGateway(
   return { name, port, process: child };
 }
 
-/** The same answers to every question, as cheap as can be. */
-export async function startResponder(): Promise<Server> {
-  const child = spawnOn(LOAD_CPU, process.execPath, [join(here, 'responder.ts')]);
-  const port = await firstLine(child, (line) => (/^\d+$/.test(line) ? Number(line) : null));
-  return { name: NODE, port, process: child };
-}
-
-/** Passes bytes on, and knows nothing of them. */
-export async function startUnread(name: string, { port: nodePort }: Server): Promise<Server> {
-  const child = spawnOn(SERVER_CPU, process.execPath, [join(here, 'unread.ts'), String(nodePort)]);
+/** A script that prints the port where it listens. */
+export async function startScript(
+  name: string,
+  cpu: number,
+  script: string,
+  args: readonly string[] = [],
+): Promise<Server> {
+  const child = spawnOn(cpu, process.execPath, [script, ...args]);
   const port = await firstLine(child, (line) => (/^\d+$/.test(line) ? Number(line) : null));
   return { name, port, process: child };
 }
+
+/** The same answers to every question, as cheap as can be. */
+export const startResponder = (): Promise<Server> => startScript(NODE, LOAD_CPU, join(here, 'responder.ts'));
+
+/** Passes bytes on, and knows nothing of them. */
+export const startUnread = (name: string, { port }: Server): Promise<Server> =>
+  startScript(name, SERVER_CPU, join(here, 'unread.ts'), [String(port)]);
 
 /** Who runs this may be root: nginx's worker must read what was written here. */
 const nginxUser = (): string => (process.getuid?.() === 0 ? 'user root;' : '');
