@@ -1,7 +1,7 @@
 /** As much as is read from a connection to a node at a time: so much that how often counts little for answers of 1 MiB. */
 export const READ_MAX_BYTES = 256 * 1024;
 /** Shorter pieces have memory of their own: a room would mostly be empty. */
-const LENT_FROM_BYTES = 16 * 1024;
+export const LENT_FROM_BYTES = 16 * 1024;
 
 /** Free memory in front of each room, for what was held back of the piece before. */
 const FRONT_BYTES = 64;
@@ -48,12 +48,16 @@ export class LentPieces {
     return piece.length === length ? piece : piece.subarray(0, length);
   }
 
-  /** A piece behind what was held back of the one before: in its own memory, where there is room for that. */
+  /** A piece behind what was held back of the one before: in its own memory, where there is room for that. Takes both. */
   behind(held: Buffer, piece: Buffer): Buffer {
     const { length } = held;
     if (length === 0) return piece;
-    if (length > FRONT_BYTES || piece.byteOffset !== FRONT_BYTES || !this.isLent(piece))
-      return Buffer.concat([held, piece]);
+    if (length > FRONT_BYTES || piece.byteOffset !== FRONT_BYTES || !this.isLent(piece)) {
+      const joined = Buffer.concat([held, piece]);
+      this.giveBack(held);
+      this.giveBack(piece);
+      return joined;
+    }
     const whole = Buffer.from(piece.buffer, FRONT_BYTES - length, length + piece.length);
     held.copy(whole);
     return whole;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
+import { lentPieces } from '../../src/http1/lent-pieces.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { LongAnswer, LongReader } from '../../src/protocol/long-answer.ts';
 import type { Door } from '../../src/protocol/serve.ts';
@@ -9,10 +10,14 @@ import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { until } from '../upstream/mock/pool.ts';
 
-const PIECE = Buffer.alloc(64 * 1024, 'z');
+const PIECE_BYTES = 64 * 1024;
+const BLANK = Buffer.alloc(PIECE_BYTES);
 const QUOTE = Buffer.from('"');
 
-/** A long result that comes as fast as it is taken, and ends as it is told to. */
+/** Which letter the piece consists of. */
+const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
+
+/** A long result that comes as fast as it is taken, in memory that is lent, and ends as it is told to. */
 class Coming implements LongAnswer {
   readonly bytes: number | null;
   readonly #pieces: number;
@@ -20,12 +25,13 @@ class Coming implements LongAnswer {
   #reader: LongReader | null = null;
   #isPaused = false;
   given = 0;
+  readonly lent: Buffer[] = [];
   hasLeft = false;
 
   constructor(pieces: number, hasLength: boolean, end: 'whole' | 'broken') {
     this.#pieces = pieces;
     this.#end = end;
-    this.bytes = hasLength ? pieces * PIECE.length + 2 : null;
+    this.bytes = hasLength ? QUOTE.length + (pieces + 1) * PIECE_BYTES : null;
   }
 
   readInto(reader: LongReader): void {
@@ -50,8 +56,10 @@ class Coming implements LongAnswer {
   #give(): void {
     const reader = this.#reader;
     while (!this.#isPaused && !this.hasLeft && this.given < this.#pieces) {
+      const piece = lentPieces.copyOf(BLANK, 0, PIECE_BYTES).fill(letterOf(this.given));
       this.given++;
-      reader?.piece(PIECE);
+      this.lent.push(piece);
+      reader?.piece(piece);
     }
     if (this.#isPaused || this.hasLeft || this.#reader === null) return;
     this.#reader = null;
@@ -59,7 +67,10 @@ class Coming implements LongAnswer {
       reader?.failed(new Failure('UPSTREAM_UNAVAILABLE'));
       return;
     }
-    reader?.ended(QUOTE);
+    const last = lentPieces.copyOf(BLANK, 0, PIECE_BYTES).fill(' ');
+    QUOTE.copy(last);
+    this.lent.push(last);
+    reader?.ended(last);
   }
 }
 
@@ -95,16 +106,19 @@ const post = (url: string): Promise<Response> =>
 
 describe.each([{ raw: true }, { raw: false }])('a long result through the door, raw: $raw', ({ raw }) => {
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives whole, and the connection goes on; its length known: $hasLength',
+    'arrives whole, its memory is given back, and the connection goes on; its length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
-      for (let i = 0; i < 3; i++) {
+      const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
+      const take = async (): Promise<void> => {
         const response = await post(url);
         expect(response.headers.has('content-length')).toBe(hasLength);
         const { id, result } = (await response.json()) as { id: string; result: string };
         expect(id).toBe('me');
-        expect(result === 'z'.repeat(100 * PIECE.length)).toBe(true);
-      }
+        expect(result === letters.join('')).toBe(true);
+      };
+      for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
+      await until(() => coming.lent.every((piece) => !lentPieces.isLent(piece)));
     },
   );
 

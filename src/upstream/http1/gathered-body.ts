@@ -1,5 +1,5 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
-import { lentPieces } from '../../http1/lent-pieces.ts';
+import { LENT_FROM_BYTES, lentPieces } from '../../http1/lent-pieces.ts';
 
 const BLOCK_MIN_BYTES = 16 * 1024;
 const BLOCK_MAX_BYTES = 1024 * 1024;
@@ -80,13 +80,14 @@ export class GatheredBody {
 
   /**
    * What has come of one that is passed on, in memory that `lentPieces` takes back: what was read into a room of it stays
-   * there.
+   * there, unless it is too little to keep a room from others.
    * @param isLast - nothing else was read behind it.
    */
   piece(isLast: boolean): Buffer {
     const [seen, from, to] = [this.#seen, this.#seenFrom, this.#seenTo];
     if (seen === NONE) return this.copied();
-    return isLast && lentPieces.isLent(seen) ? seen.subarray(from, to) : lentPieces.copyOf(seen, from, to);
+    const mayStay = isLast && to - from >= LENT_FROM_BYTES && lentPieces.isLent(seen);
+    return mayStay ? seen.subarray(from, to) : lentPieces.copyOf(seen, from, to);
   }
 
   /** All of it in one piece; what follows is another body. */

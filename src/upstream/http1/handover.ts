@@ -1,14 +1,11 @@
 import type { Socket } from 'node:net';
-import { lentPieces } from '../../http1/lent-pieces.ts';
+import { LENT_FROM_BYTES, lentPieces } from '../../http1/lent-pieces.ts';
 import type { BodyFlow, BodySink } from '../exchange.ts';
 import type { Post } from './post.ts';
 import type { ResponseReader } from './response-reader.ts';
 
 /** Bytes of a body of known length before it is offered piece by piece: enough to see what it begins with. */
 const OFFERED_FROM_BYTES = 256;
-
-/** Less than that is read into what all share, and copied. */
-const ROOM_FROM_BYTES = 16 * 1024;
 
 export type LongLimits = Readonly<{
   /** Answers from here on are passed on while they come, to those who take them so. */
@@ -62,7 +59,7 @@ export class Handover implements BodyFlow {
    * of it is left, or nobody knows.
    */
   get room(): Buffer | null {
-    if (this.#sink === null || this.#reader.plainLeft < ROOM_FROM_BYTES) return null;
+    if (this.#sink === null || this.#reader.plainLeft < LENT_FROM_BYTES) return null;
     this.#room ??= lentPieces.room();
     return this.#room;
   }

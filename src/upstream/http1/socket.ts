@@ -1,4 +1,4 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { READ_MAX_BYTES } from '../../http1/lent-pieces.ts';
 
@@ -31,18 +31,27 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 const shared = Buffer.allocUnsafeSlow(READ_MAX_BYTES);
 
 /**
- * Where a connection is read into, as node:net asks for it: once before the first read, and after each. What is no memory
- * leaves it as it is. Source: Node.js, lib/internal/stream_base_commons.js, `onStreamRead`.
+ * How a plain connection is read: into what all share, or where its listener wants what comes next. node:net asks for memory
+ * after each read, when what is none leaves it as it is; and before the first one for each address that it tries.
+ * Source: Node.js, lib/net.js, `initSocketHandle`; lib/internal/stream_base_commons.js, `onStreamRead`.
  */
-function rooms(listener: SocketListener): () => Uint8Array {
-  let last: Buffer | null = null;
-  return () => {
-    const next = last === null ? shared : (listener.room ?? shared);
-    const isSame = next === last;
-    last = next;
-    return isSame ? (undefined as unknown as Uint8Array) : next;
+function readingFor(listener: SocketListener): OnReadOpts {
+  let last: Uint8Array | null = null;
+  return {
+    buffer: () => {
+      if (last === null) return shared;
+      const next = listener.room ?? shared;
+      return next === last ? AS_IT_IS : next;
+    },
+    callback: (length, bytes) => {
+      last = bytes;
+      listener.received(bytes as Buffer, length);
+      return true;
+    },
   };
 }
+
+const AS_IT_IS = undefined as unknown as Uint8Array;
 
 /** @param url - http or https. */
 export function originOf(url: URL, serverName: string): Origin {
@@ -78,11 +87,7 @@ export class Dialer {
 
   #dialPlain(listener: SocketListener): Socket {
     const { host, port } = this.#origin;
-    const callback = (length: number, bytes: Uint8Array): boolean => {
-      listener.received(bytes as Buffer, length);
-      return true;
-    };
-    const socket = connect({ host, port, onread: { buffer: rooms(listener), callback } });
+    const socket = connect({ host, port, onread: readingFor(listener) });
     socket.once('connect', () => listener.opened());
     return socket;
   }

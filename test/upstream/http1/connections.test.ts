@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import dns from 'node:dns';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
@@ -186,6 +187,25 @@ describe('a request whose connection dies', () => {
     await node.close();
     node = nodeAt(raw.url.replace('127.0.0.1', 'localhost'));
     expect(await told(node)).toBe('7');
+  });
+
+  it('knows the node by a name of whose addresses the first leads nowhere', async () => {
+    await open(answering);
+    // What is read from others must not be taken for what this one says.
+    await told(node);
+    await node.close();
+    const addresses = [
+      { address: '::1', family: 6 },
+      { address: '127.0.0.1', family: 4 },
+    ];
+    const lookup = vi.spyOn(dns, 'lookup');
+    lookup.mockImplementation(((_name: string, _options: object, done: (...found: unknown[]) => void) =>
+      done(null, addresses)) as never);
+    raw.become(({ socket, id }) => socket.write(http(envelope(id, '"somebody else"'))));
+    node = nodeAt(raw.url.replace('127.0.0.1', 'two.addresses.invalid'));
+    expect(await told(node)).toBe('"somebody else"');
+    expect(lookup).toHaveBeenCalledOnce();
+    lookup.mockRestore();
   });
 });
 

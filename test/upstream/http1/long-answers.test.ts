@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { READ_MAX_BYTES } from '../../../src/http1/lent-pieces.ts';
+import { lentPieces, READ_MAX_BYTES } from '../../../src/http1/lent-pieces.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { LongAnswer, LongReader } from '../../../src/protocol/long-answer.ts';
 import { putTo } from '../../../src/upstream/attempt.ts';
@@ -104,6 +104,60 @@ describe('a long answer', () => {
     }
     expect(raw.sockets).toHaveLength(1);
     expect(node.inFlight).toBe(0);
+  });
+
+  it('keeps no room from others for the little that comes at a time', async () => {
+    const result = long(2 * FROM);
+    await open(({ socket, id }) => {
+      const text = Buffer.from(http(envelope(id, result)));
+      let at = FROM;
+      socket.write(text.subarray(0, at));
+      const drip = setInterval(() => {
+        socket.write(text.subarray(at, at + 5_000));
+        at += 5_000;
+        if (at >= text.length) clearInterval(drip);
+      }, 1);
+    });
+    const got = await reading();
+    await until(() => got.end !== null);
+    expect(got.text.trimEnd() === result).toBe(true);
+    const small = got.pieces.filter(({ length }) => length < 8_000);
+    expect(small.length).toBeGreaterThan(3);
+    expect(small.filter((piece) => lentPieces.isLent(piece))).toEqual([]);
+  });
+
+  it('stays as it came until its pieces are given back, however many come at once', async () => {
+    const letters = 'abcdefgh';
+    await open(({ socket, id, body }) => {
+      const { params } = JSON.parse(body) as { params: [string] };
+      socket.write(http(envelope(id, JSON.stringify(params[0].repeat(MIB)))));
+    });
+    const texts = [...letters].map(
+      (letter) =>
+        new Promise<string>((resolve, reject) => {
+          let text = '';
+          const keep = (piece: Buffer): void => {
+            text += piece.toString('latin1');
+            lentPieces.giveBack(piece);
+          };
+          putTo(node, { ...call('getProgramAccounts'), params: Buffer.from(`["${letter}"]`) }, PATIENCE_MS, {
+            takesLong: true,
+            attempted: ({ kind }) => reject(new Error(kind)),
+            attemptedLong: (answer) =>
+              answer.readInto({
+                piece: (piece) => void setImmediate(keep, piece),
+                ended: (last) =>
+                  setImmediate(() => {
+                    keep(last);
+                    resolve(text);
+                  }),
+                failed: reject,
+              }),
+          });
+        }),
+    );
+    for (const [i, text] of (await Promise.all(texts)).entries())
+      expect(text.trimEnd() === JSON.stringify(letters.charAt(i).repeat(MIB))).toBe(true);
   });
 
   it('that is held whole is looked at whole where it may be kept', async () => {
