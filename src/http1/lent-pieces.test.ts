@@ -27,6 +27,7 @@ describe('memory for pieces that are passed on', () => {
       // In front of a part stands the rest of the piece, and of more than there is room for nothing may be lost.
       const rest = pieces.behind(held, piece.subarray(1));
       expect(rest.equals(Buffer.concat([held, source.subarray(1, 40_000)]))).toBe(true);
+      expect(pieces.isLent(piece)).toBe(false);
       expect(piece.equals(source.subarray(0, 40_000))).toBe(true);
       const long = source.subarray(0, 65);
       expect(pieces.behind(long, piece).equals(Buffer.concat([long, piece]))).toBe(true);

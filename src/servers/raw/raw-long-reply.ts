@@ -21,7 +21,7 @@ export class RawLongReply implements LongReader {
   readonly #end: Buffer;
   readonly #done: () => void;
   /** Pieces that the system has not taken yet. */
-  #leaving: Buffer[] = [];
+  readonly #leaving: Buffer[] = [];
   readonly #drained = (): void => {
     if (this.#socket.writableLength === 0) this.#giveBack();
     this.#answer.resume();
@@ -65,13 +65,13 @@ export class RawLongReply implements LongReader {
     this.#done();
   }
 
+  failed(): void {
+    this.#socket.destroy();
+  }
+
   #giveBack(): void {
     for (const piece of this.#leaving) lentPieces.giveBack(piece);
     this.#leaving.length = 0;
-  }
-
-  failed(): void {
-    this.#socket.destroy();
   }
 
   #write(bytes: Buffer): boolean {

@@ -11,6 +11,7 @@ import { answering, envelope, http, mute, type RawNode, type RawScript, startRaw
 let raw: RawNode;
 let node: UpstreamNode;
 afterEach(async () => {
+  vi.restoreAllMocks();
   await node.close();
   await raw?.close();
 });
@@ -205,7 +206,6 @@ describe('a request whose connection dies', () => {
     node = nodeAt(raw.url.replace('127.0.0.1', 'two.addresses.invalid'));
     expect(await told(node)).toBe('"somebody else"');
     expect(lookup).toHaveBeenCalledOnce();
-    lookup.mockRestore();
   });
 });
 
