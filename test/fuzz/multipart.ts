@@ -29,6 +29,7 @@ export const seeds: readonly Uint8Array[] = [
   body('before', '--b', `${disposition}; filename*=utf-8''%D0%B6`, '', '', '--b--', ''),
   body('--b', disposition, '', 'one', '--b', disposition, '', 'two', '--b--', ''),
   body('--b', disposition, '', 'no end'),
+  body('', '--b-', '--b', disposition, '', '', '--b--'),
 ].map((text, index) => Buffer.concat([Buffer.of(index * 3), Buffer.from(text, 'latin1')]));
 
 const limits = {

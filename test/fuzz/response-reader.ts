@@ -57,6 +57,7 @@ export const seeds: readonly Uint8Array[] = [
   'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end',
   'HTTP/1.1 150 x\r\ncontent-length: 4\r\n\r\nmoreHTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"a":1}',
   'HTTP/1.0 500 no\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nno',
+  'HTTP/1.0 500 no\r\ncontent-length: 2\r\n\r\nnoHTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"a":1}',
   'HTTP/1.1 304 x\r\ncontent-length: 9\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 65\r\n\r\n',
 ].map((text) => Buffer.from(text));
 

@@ -250,6 +250,26 @@ describe('a body that is refused', () => {
   });
 });
 
+describe('a line that divides parts', () => {
+  const file = part(SDK_BUFFER, 'bytes');
+  const line = (behind: string): Buffer => Buffer.from(`--${BOUNDARY}${behind}\r\n`);
+
+  it.each([
+    ['a dash', '-'],
+    ['a dash and more', '-x'],
+    ['a space', ' '],
+    ['letters, as a longer boundary has,', 'bc'],
+  ])('with %s behind the boundary is refused', async (_what, behind) => {
+    for (const body of [whole(line(behind), file), whole(file, line(behind), file)]) {
+      expect(await rig.post(body)).toMatchObject({ refused: 'MALFORMED_MULTIPART' });
+    }
+  });
+
+  it('may be followed by anything when it is the last', async () => {
+    expect(await rig.post(whole(file, END, line('-x')))).toMatchObject({ bytes: 5 });
+  });
+});
+
 describe('a client', () => {
   const bytes = Buffer.alloc(300_000, 'x');
   const body = whole(part(SDK_BUFFER, bytes));

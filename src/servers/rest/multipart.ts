@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { MIMEType } from 'node:util';
 import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
 import { keepOwnTime } from '../own-time.ts';
+import { DelimiterLines } from './delimiter-lines.ts';
 
 /** What bounds a body with a file. */
 export type UploadLimits = Readonly<{
@@ -76,6 +78,7 @@ class UploadReading {
   readonly #whole = Promise.withResolvers<void>();
   #stream: Readable | null = null;
   #busboy: BusboyInstance | null = null;
+  #delimiters: DelimiterLines | null = null;
   #timer: NodeJS.Timeout | null = null;
   #failure: Failure | null = null;
   #ended = false;
@@ -111,7 +114,10 @@ class UploadReading {
       this.#end(this.#tooLarge());
       return;
     }
-    this.#busboy = this.#parser(headers as BusboyHeaders);
+    const type = new MIMEType(headers['content-type'] ?? '');
+    this.#delimiters = new DelimiterLines(type.params.get('boundary') ?? '');
+    // As it was understood here: both are to look for the same boundary.
+    this.#busboy = this.#parser({ ...headers, 'content-type': String(type) });
     keepOwnTime(this.#request);
     if (headers.expect !== undefined) response.writeContinue();
     this.#listen(response);
@@ -159,6 +165,10 @@ class UploadReading {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#bodyMaxBytes) {
       this.#end(this.#tooLarge());
+      return;
+    }
+    if (this.#delimiters?.areWell(chunk) === false) {
+      this.#end(new Failure('MALFORMED_MULTIPART'));
       return;
     }
     const isTaken = this.#feed((busboy) => busboy.write(chunk));

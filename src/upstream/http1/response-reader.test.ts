@@ -134,6 +134,18 @@ describe('a response', () => {
     expect(got.body.take().toString()).toBe('abc');
   });
 
+  it('that is the last of its connection has none behind it', () => {
+    const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
+    const behind = text(['HTTP/1.1 200 OK', 'content-length: 2'], '{}');
+    for (const pieces of splits(behind)) {
+      const got = whole(last);
+      expect(got).toMatchObject({ reading: 'whole', status: 500, keepAlive: false });
+      got.next();
+      for (const piece of pieces) got.read(piece, 0, piece.length);
+      expect(got.reading).toBe('faulty');
+    }
+  });
+
   it('that ends before its length is none', () => {
     for (const length of [5, 50_000]) {
       const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));

@@ -160,9 +160,9 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.#parser.finish();
   }
 
-  /** The response was taken: another may follow. */
+  /** The response was taken: another may follow, unless it was the last of its connection. */
   next(): void {
-    this.reading = 'more';
+    this.reading = this.keepAlive ? 'more' : 'faulty';
     this.#beginHead();
     this.retryAfter = null;
     this.keepAliveMs = null;

@@ -1,0 +1,46 @@
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+
+/** What may stand behind a boundary: the end of the line, or the two dashes of the last one. */
+const isWellFollowed = (first: number, second: number): boolean =>
+  first === DASH ? second === DASH : first === CR && second === LF;
+
+/**
+ * Watches the lines that divide the parts of a body, in whatever pieces they come. The parser takes every line that only
+ * begins like one for one, reads a lone dash behind it otherwise when a piece ends there, and takes padding for a head:
+ * such lines are refused. Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`; padding, which nobody sends, apart.
+ */
+export class DelimiterLines {
+  readonly #delimiter: Buffer;
+  /** The end of what came, as long as a delimiter may begin in it. A body begins as if a line had ended before it. */
+  #tail: Buffer = Buffer.from('\r\n');
+  #isPastLast = false;
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  }
+
+  /** @returns whether every delimiter that is known with these bytes is one. */
+  areWell(piece: Buffer): boolean {
+    const span = this.#delimiter.length + 2;
+    const seam = Buffer.concat([this.#tail, piece.subarray(0, span - 1)]);
+    const end = piece.length < span ? seam : piece;
+    const isWell = this.#isWellIn(seam) && (end === seam || this.#isWellIn(piece));
+    this.#tail = Buffer.from(end.subarray(-(span - 1)));
+    return isWell;
+  }
+
+  /** A delimiter at the very end is seen with what follows. */
+  #isWellIn(bytes: Buffer): boolean {
+    const { length } = this.#delimiter;
+    let at = bytes.indexOf(this.#delimiter);
+    while (at >= 0 && !this.#isPastLast && at + length + 1 < bytes.length) {
+      const first = bytes[at + length] ?? 0;
+      if (!isWellFollowed(first, bytes[at + length + 1] ?? 0)) return false;
+      this.#isPastLast = first === DASH;
+      at = bytes.indexOf(this.#delimiter, at + length);
+    }
+    return true;
+  }
+}
