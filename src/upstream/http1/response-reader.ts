@@ -96,6 +96,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
    * @returns how far it came.
    */
   read(bytes: Buffer, start: number, end: number): number {
+    if (this.reading !== 'more') return start;
     let at = start;
     if (this.#plainLeft === 0) {
       const isAtHead = this.#isInHead && !this.#isParsed;
