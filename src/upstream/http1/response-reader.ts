@@ -210,7 +210,9 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.status = status;
     this.keepAlive = keepAlive;
     if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.reading = 'faulty';
-    if (status < 200) return this.reading === 'faulty';
+    // Also for what stood before this head: nothing behind it may say otherwise.
+    if (this.reading === 'faulty') return true;
+    if (status < 200) return false;
     this.#isInHead = false;
     return this.#beginBody(PLAIN_FROM_BYTES);
   }
