@@ -17,8 +17,9 @@ export class DelimiterLines {
   #tail: Buffer = Buffer.from('\r\n');
   #isPastLast = false;
 
+  /** @param boundary - in the encoding in which the parser looks for it. */
   constructor(boundary: string) {
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
   /** @returns whether every delimiter that is known with these bytes is one. */

@@ -265,6 +265,14 @@ describe('a line that divides parts', () => {
     }
   });
 
+  it('is looked for as the type of the body names it', async () => {
+    const quoted = 'Multipart/Form-Data; charset=utf-8; BOUNDARY="it\\s own: 1"';
+    const body = (behind: string): Buffer =>
+      Buffer.from(`--its own: 1${behind}\r\n${SDK_BUFFER}\r\n\r\nbytes\r\n--its own: 1--`);
+    expect(await rig.post(body(''), quoted)).toMatchObject({ bytes: 5 });
+    expect(await rig.post(body('-'), quoted)).toMatchObject({ refused: 'MALFORMED_MULTIPART' });
+  });
+
   it('may be followed by anything when it is the last', async () => {
     expect(await rig.post(whole(file, END, line('-x')))).toMatchObject({ bytes: 5 });
   });

@@ -134,15 +134,23 @@ describe('a response', () => {
     expect(got.body.take().toString()).toBe('abc');
   });
 
-  it('that is the last of its connection has none behind it', () => {
+  it.each([2, MAX + 1])('that is the last of its connection has none of %i bytes behind it', (length) => {
     const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
-    const behind = text(['HTTP/1.1 200 OK', 'content-length: 2'], '{}');
+    const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
     for (const pieces of splits(behind)) {
       const got = whole(last);
       expect(got).toMatchObject({ reading: 'whole', status: 500, keepAlive: false });
       got.next();
       for (const piece of pieces) got.read(piece, 0, piece.length);
       expect(got.reading).toBe('faulty');
+    }
+  });
+
+  it('behind an announcement with a body is none, however long it says that it is', () => {
+    const announced = text(['HTTP/1.1 150 x', 'content-length: 4'], 'more');
+    const behind = text(['HTTP/1.0 200 OK', `content-length: ${MAX + 1}`]);
+    for (const pieces of splits(Buffer.concat([announced, behind]))) {
+      expect(readIn(pieces).reading).toBe('faulty');
     }
   });
 
