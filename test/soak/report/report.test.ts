@@ -96,21 +96,6 @@ describe('a verdict', () => {
     const open = Array.from({ length: 18 }, (_, at) => 20 + at * 3);
     const windows = windowsOf(Array(18).fill(100), open);
     expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
-    const once = [...Array(10).fill(20), ...Array(8).fill(31)];
-    const outcome = descriptorsOutcome(
-      { name: 'gateway', windows: windowsOf(Array(18).fill(100), once) },
-      180,
-    );
-    expect([outcome.isKept, outcome.faults]).toEqual([false, ['11 more in the later half']]);
-  });
-
-  it('takes no descriptors for lost that were open for a while and given back', () => {
-    const open = [...Array(12).fill(20), 90, 70, 50, ...Array(3).fill(21)];
-    const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180)).toMatchObject({
-      isKept: true,
-      found: '20 to 90 open, at quiet times 20 and then 21',
-    });
   });
 
   it('is broken by an error, by an answer that is not true, and by silence', () => {

@@ -14,9 +14,7 @@ const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
 /** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
 const STARVED_SHARE = 0.5;
-/** What a process holds at quiet times: so many of its windows hold less. */
-const QUIET_SHARE = 0.25;
-/** Descriptors come and go with connections: at quiet times the later half may have that many more. */
+/** Descriptors come and go with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
@@ -52,23 +50,14 @@ export function memoryOutcome(
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
 
-/** What is open at quiet times: what clients open while the machine stands still, and close minutes later, is none of it. */
-function quietOf(open: readonly number[]): number {
-  return open.toSorted((a, b) => a - b)[Math.floor(open.length * QUIET_SHARE)] ?? 0;
-}
-
-/**
- * Whether a process gave back what it opened. Peaks tell nothing of that: which half has the higher one is chance. What
- * is never given back is open at quiet times too.
- */
+/** Whether a process gave back what it opened. */
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
   const promise = `The ${name} gives back the files and sockets that it opens`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
   const half = Math.floor(open.length / 2);
-  const [earlier, later] = [quietOf(open.slice(0, half)), quietOf(open.slice(half))];
-  const more = later - earlier;
-  const found = `${Math.min(...open)} to ${Math.max(...open)} open, at quiet times ${earlier} and then ${later}`;
+  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
   return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
 }
 
