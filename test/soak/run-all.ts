@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingOf } from '../../bench/results.ts';
+import { type Unasked, UnaskedWatch } from './figures/descriptors.ts';
 import { loggedIn } from './figures/logged.ts';
 import { type Inside, ProcessWatch } from './figures/process-watch.ts';
 import type { Tally } from './figures/tally.ts';
@@ -11,6 +12,7 @@ import type { SoakResult } from './report/soak-result.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
+  givenBackOutcome,
   isStarved,
   loggedOutcome,
   memoryOutcome,
@@ -38,6 +40,8 @@ const SETTLED_MS = 3_000;
 /** Slots until what was accepted is in a block. */
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
+/** Until the gateway has closed what it keeps to its nodes for who asks next: twice the 15 s of `upstream/limits.ts`. */
+const CLOSED_WITHIN_MS = 30_000;
 const MIB = 1024 * 1024;
 
 /** What this process says of its own memory and event loop. */
@@ -64,14 +68,21 @@ async function untilFinalized(service: SoakedService, slot: number): Promise<voi
   }
 }
 
-const watchProcesses = ({ running, ledgerPid }: SoakedService, { metrics }: OpenSurfaces): ProcessWatch[] => [
-  new ProcessWatch({
-    ...{ name: GATEWAY, pid: () => running.process.pid ?? null },
-    inside: () => metrics.inside,
-  }),
-  new ProcessWatch({ name: 'ledger', pid: ledgerPid, inside: () => null }),
+const processesOf = ({ running, ledgerPid }: SoakedService) => ({
+  gateway: { name: GATEWAY, pid: (): number | null => running.process.pid ?? null },
+  ledger: { name: 'ledger', pid: ledgerPid },
+});
+
+const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces): ProcessWatch[] => [
+  new ProcessWatch({ ...processesOf(service).gateway, inside: () => metrics.inside }),
+  new ProcessWatch({ ...processesOf(service).ledger, inside: () => null }),
   new ProcessWatch({ name: CLIENTS, pid: () => process.pid, inside: watchSelf() }),
 ];
+
+const watchUnasked = (service: SoakedService): UnaskedWatch[] =>
+  Object.values(processesOf(service)).map(
+    (one) => new UnaskedWatch({ ...one, closedWithinMs: CLOSED_WITHIN_MS }),
+  );
 
 function progressOf(second: number, tallies: readonly Tally[], processes: readonly ProcessWatch[]): string {
   const rate = tallies.reduce((sum, tally) => sum + tally.lastRate, 0);
@@ -149,6 +160,7 @@ async function stop({ running }: SoakedService): Promise<readonly [Outcome, Retu
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { say, rate, slotMs, command } = options;
   const service = await startSoakedService(slotMs);
+  const unasked = watchUnasked(service);
   say('the service is up; wallets get what will be asked for, and wait to be finalized');
   const wallets = await makeKnownWallets(service.ask, WALLETS);
   const surfaces = await openSurfaces(service, wallets, rate);
@@ -166,6 +178,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   );
   const wasStarved = processes.some(({ figures }) => isStarved(figures));
   const told = await judgeAll(service, surfaces, { begun, stopped, wasStarved });
+  const open: Unasked[] = await Promise.all(unasked.map((one) => one.afterwards()));
   const [ended, logged] = await stop(service);
   const tallies = surfaces.all.flatMap((surface) => surface.tallies.map(({ figures }) => figures));
   const ofService = processes.filter(({ name }) => name !== CLIENTS);
@@ -174,6 +187,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ...told,
     ...ofService.map(({ figures }) => memoryOutcome(figures, seconds, wasStarved)),
     ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
+    ...open.map(givenBackOutcome),
     ...ofService.map(({ name, faults }) =>
       outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),
     ),

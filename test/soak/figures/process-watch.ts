@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { cpuMsOf } from '../../service/cpu-time.ts';
 import { median, residentMibOf } from '../geyser/gauge.ts';
 import { waitedForProcessorMs } from '../rest/pulse.ts';
+import { descriptorsOf } from './descriptors.ts';
 
 /** What only a process itself knows of its memory and its event loop. */
 export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;
@@ -101,8 +101,8 @@ export class ProcessWatch {
       return;
     }
     try {
-      const descriptors = readdirSync(`/proc/${pid}/fd`).length;
-      this.#samples.push({ residentMib: residentMibOf(pid), descriptors, inside: this.#options.inside() });
+      const [residentMib, descriptors] = [residentMibOf(pid), descriptorsOf(pid)];
+      this.#samples.push({ residentMib, descriptors, inside: this.#options.inside() });
     } catch {
       this.#note('gone');
     }

@@ -6,7 +6,14 @@ import { isWhole, type Outcome, outcomeOf } from './outcome.ts';
 import { pageOf } from './page.ts';
 import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
 import type { SoakResult } from './soak-result.ts';
-import { answersOutcome, descriptorsOutcome, isStarved, loggedOutcome, memoryOutcome } from './verdict.ts';
+import {
+  answersOutcome,
+  descriptorsOutcome,
+  givenBackOutcome,
+  isStarved,
+  loggedOutcome,
+  memoryOutcome,
+} from './verdict.ts';
 
 const NASTY = `</title><script>alert("1")</script>'&`;
 const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;';
@@ -92,10 +99,26 @@ describe('a verdict', () => {
     expect([short.isKept, isWhole([short])]).toEqual([null, true]);
   });
 
-  it('sees descriptors that are not given back', () => {
-    const open = Array.from({ length: 18 }, (_, at) => 20 + at * 3);
-    const windows = windowsOf(Array(18).fill(100), open);
-    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
+  const descriptorsOf = (open: readonly number[]): boolean | null => {
+    const windows = windowsOf(Array(open.length).fill(100), open);
+    return descriptorsOutcome({ name: 'gateway', windows }, open.length * 10).isKept;
+  };
+
+  it('sees descriptors that become more, all the time or at once in the later half', () => {
+    expect(descriptorsOf(Array.from({ length: 18 }, (_, at) => 20 + at * 3))).toBe(false);
+    expect(descriptorsOf([...Array(13).fill(20), ...Array(5).fill(31)])).toBe(false);
+    expect(descriptorsOf([...Array(13).fill(20), ...Array(5).fill(30)])).toBe(true);
+  });
+
+  it('does not take for such what clients open while the machine stands still, and close, at the end too', () => {
+    const hump = [150, 120, 90];
+    expect(descriptorsOf([...Array(10).fill(88), ...hump, ...Array(5).fill(94), ...hump])).toBe(true);
+  });
+
+  it('sees what is open when all have gone', () => {
+    const after = (count: number | null): boolean | null =>
+      givenBackOutcome({ name: 'gateway', before: 40, after: count }).isKept;
+    expect([30, 40, 44, 45, null].map(after)).toEqual([true, true, true, false, false]);
   });
 
   it('is broken by an error, by an answer that is not true, and by silence', () => {

@@ -1,3 +1,4 @@
+import type { Unasked } from '../figures/descriptors.ts';
 import type { ProcessFigures } from '../figures/process-watch.ts';
 import type { TallyFigures } from '../figures/tally.ts';
 import { growthOf } from '../geyser/gauge.ts';
@@ -14,8 +15,12 @@ const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
 /** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
 const STARVED_SHARE = 0.5;
-/** Descriptors come and go with connections: the later half may have that many more. */
+/** Of its own noise, the least that is open late in a run may be so many more than the least early in it. */
 const DESCRIPTORS_MORE_MAX = 10;
+/** Where the last part of a run begins. */
+const LATE_SHARE = 0.75;
+/** What a process opens once and keeps: files that are made with the first who needs them. */
+const KEPT_MAX = 4;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
 function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
@@ -50,15 +55,28 @@ export function memoryOutcome(
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
 
-/** Whether a process gave back what it opened. */
+/**
+ * Whether a process has more and more open while it is asked. The least of stretches is compared: clients open more
+ * connections while the machine stands still and close them when they are idle, so that the most that was open says
+ * when it stood still.
+ */
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
-  const promise = `The ${name} gives back the files and sockets that it opens`;
+  const promise = `The ${name} has not more and more files and sockets open`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
-  const half = Math.floor(open.length / 2);
-  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
-  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
-  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
+  const early = Math.min(...open.slice(0, Math.floor(open.length / 2)));
+  const late = Math.min(...open.slice(Math.floor(open.length * LATE_SHARE)));
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open; never less than ${early} in the earlier half, than ${late} in the last quarter`;
+  const more = late - early;
+  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the last quarter`] : []);
+}
+
+/** Whether a process gave back everything that it opened for those who asked, whenever it was. */
+export function givenBackOutcome({ name, before, after }: Unasked): Outcome {
+  const promise = `The ${name} gives back the files and sockets that it opens: when all have gone, it has at most ${KEPT_MAX} more than before they came`;
+  if (before === null || after === null) return outcomeOf(promise, 'it cannot be told', ['it does not run']);
+  const more = after - before;
+  return outcomeOf(promise, `${before} before, ${after} after`, more > KEPT_MAX ? [`${more} more`] : []);
 }
 
 /** Whether everything that was asked of a surface was answered, and truly. */
