@@ -19,7 +19,7 @@ const STARVED_SHARE = 0.5;
 const DESCRIPTORS_MORE_MAX = 10;
 /** Where the last part of a run begins. */
 const LATE_SHARE = 0.75;
-/** What a process opens once and keeps: files that are made with the first who needs them. */
+/** What clients keep open that cannot be told to close: three connections of `fetch` and of web3.js, and one to spare. */
 const KEPT_MAX = 4;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
