@@ -66,14 +66,15 @@ export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: n
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
   const early = Math.min(...open.slice(0, Math.floor(open.length / 2)));
   const late = Math.min(...open.slice(Math.floor(open.length * LATE_SHARE)));
-  const found = `${Math.min(...open)} to ${Math.max(...open)} open; never less than ${early} in the earlier half, than ${late} in the last quarter`;
+  const least = `at least ${early} in the earlier half, ${late} in the last quarter`;
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open; ${least}`;
   const more = late - early;
   return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the last quarter`] : []);
 }
 
 /** Whether a process gave back everything that it opened for those who asked, whenever it was. */
 export function givenBackOutcome({ name, before, after }: Unasked): Outcome {
-  const promise = `The ${name} gives back the files and sockets that it opens: when all have gone, it has at most ${KEPT_MAX} more than before they came`;
+  const promise = `The ${name} gives back files and sockets: when all have gone, at most ${KEPT_MAX} more than before are open`;
   if (before === null || after === null) return outcomeOf(promise, 'it cannot be told', ['it does not run']);
   const more = after - before;
   return outcomeOf(promise, `${before} before, ${after} after`, more > KEPT_MAX ? [`${more} more`] : []);
