@@ -99,20 +99,10 @@ describe('a verdict', () => {
     expect([short.isKept, isWhole([short])]).toEqual([null, true]);
   });
 
-  const descriptorsOf = (open: readonly number[]): boolean | null => {
-    const windows = windowsOf(Array(open.length).fill(100), open);
-    return descriptorsOutcome({ name: 'gateway', windows }, open.length * 10).isKept;
-  };
-
-  it('sees descriptors that become more, all the time or at once in the later half', () => {
-    expect(descriptorsOf(Array.from({ length: 18 }, (_, at) => 20 + at * 3))).toBe(false);
-    expect(descriptorsOf([...Array(13).fill(20), ...Array(5).fill(31)])).toBe(false);
-    expect(descriptorsOf([...Array(13).fill(20), ...Array(5).fill(30)])).toBe(true);
-  });
-
-  it('does not take for such what clients open while the machine stands still, and close, at the end too', () => {
-    const hump = [150, 120, 90];
-    expect(descriptorsOf([...Array(10).fill(88), ...hump, ...Array(5).fill(94), ...hump])).toBe(true);
+  it('sees descriptors that become more', () => {
+    const open = Array.from({ length: 18 }, (_, at) => 20 + at * 3);
+    const windows = windowsOf(Array(18).fill(100), open);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
   });
 
   it('sees what is open when all have gone', () => {

@@ -15,11 +15,9 @@ const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
 /** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
 const STARVED_SHARE = 0.5;
-/** Of its own noise, the least that is open late in a run may be so many more than the least early in it. */
+/** Descriptors come and go with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
-/** Where the last part of a run begins. */
-const LATE_SHARE = 0.75;
-/** What clients keep open that cannot be told to close: three connections of `fetch` and of web3.js, and one to spare. */
+/** What clients still keep open when they have gone: three connections of `fetch` and of web3.js, and one to spare. */
 const KEPT_MAX = 4;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
@@ -55,21 +53,15 @@ export function memoryOutcome(
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
 
-/**
- * Whether a process has more and more open while it is asked. The least of stretches is compared: clients open more
- * connections while the machine stands still and close them when they are idle, so that the most that was open says
- * when it stood still.
- */
+/** Whether a process has more and more open while it is asked. */
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
   const promise = `The ${name} has not more and more files and sockets open`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
-  const early = Math.min(...open.slice(0, Math.floor(open.length / 2)));
-  const late = Math.min(...open.slice(Math.floor(open.length * LATE_SHARE)));
-  const least = `at least ${early} in the earlier half, ${late} in the last quarter`;
-  const found = `${Math.min(...open)} to ${Math.max(...open)} open; ${least}`;
-  const more = late - early;
-  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the last quarter`] : []);
+  const half = Math.floor(open.length / 2);
+  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
+  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
 }
 
 /** Whether a process gave back everything that it opened for those who asked, whenever it was. */
