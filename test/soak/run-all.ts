@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingOf } from '../../bench/results.ts';
-import { type Unasked, UnaskedWatch } from './figures/descriptors.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { loggedIn } from './figures/logged.ts';
 import { type Inside, ProcessWatch } from './figures/process-watch.ts';
 import type { Tally } from './figures/tally.ts';
+import { type Unasked, UnaskedWatch } from './figures/unasked-watch.ts';
 import { Windows } from './figures/windows.ts';
 import { type Outcome, outcomeOf } from './report/outcome.ts';
 import type { SoakResult } from './report/soak-result.ts';
@@ -33,6 +34,7 @@ export type SoakOptions = Readonly<{
 }>;
 
 const GATEWAY = 'gateway';
+const LEDGER = 'ledger';
 const CLIENTS = 'clients';
 const WALLETS = 10;
 /** Until all that clients subscribed to is told. web3.js does not say when it listens. */
@@ -40,8 +42,8 @@ const SETTLED_MS = 3_000;
 /** Slots until what was accepted is in a block. */
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
-/** Until the gateway has closed what it keeps to its nodes for who asks next: twice the 15 s of `upstream/limits.ts`. */
-const CLOSED_WITHIN_MS = 30_000;
+/** Until the gateway has closed what it keeps to its nodes for who asks next. */
+const CLOSED_WITHIN_MS = 2 * defaultUpstreamLimits.idleTimeoutMs;
 const MIB = 1024 * 1024;
 
 /** What this process says of its own memory and event loop. */
@@ -68,19 +70,21 @@ async function untilFinalized(service: SoakedService, slot: number): Promise<voi
   }
 }
 
-const processesOf = ({ running, ledgerPid }: SoakedService) => ({
-  gateway: { name: GATEWAY, pid: (): number | null => running.process.pid ?? null },
-  ledger: { name: 'ledger', pid: ledgerPid },
+const gatewayOf = ({ running }: SoakedService) => ({
+  name: GATEWAY,
+  pid: () => running.process.pid ?? null,
 });
 
+const ledgerOf = ({ ledgerPid }: SoakedService) => ({ name: LEDGER, pid: ledgerPid });
+
 const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces): ProcessWatch[] => [
-  new ProcessWatch({ ...processesOf(service).gateway, inside: () => metrics.inside }),
-  new ProcessWatch({ ...processesOf(service).ledger, inside: () => null }),
+  new ProcessWatch({ ...gatewayOf(service), inside: () => metrics.inside }),
+  new ProcessWatch({ ...ledgerOf(service), inside: () => null }),
   new ProcessWatch({ name: CLIENTS, pid: () => process.pid, inside: watchSelf() }),
 ];
 
 const watchUnasked = (service: SoakedService): UnaskedWatch[] =>
-  Object.values(processesOf(service)).map(
+  [gatewayOf(service), ledgerOf(service)].map(
     (one) => new UnaskedWatch({ ...one, closedWithinMs: CLOSED_WITHIN_MS }),
   );
 

@@ -1,6 +1,6 @@
-import type { Unasked } from '../figures/descriptors.ts';
 import type { ProcessFigures } from '../figures/process-watch.ts';
 import type { TallyFigures } from '../figures/tally.ts';
+import type { Unasked } from '../figures/unasked-watch.ts';
 import { growthOf } from '../geyser/gauge.ts';
 import { countText } from './count-text.ts';
 import { notJudged, type Outcome, outcomeOf } from './outcome.ts';
@@ -64,10 +64,11 @@ export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: n
   return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
 }
 
-/** Whether a process gave back everything that it opened for those who asked, whenever it was. */
+/** Whether a process gave back what it opened for those who asked, whenever it was. */
 export function givenBackOutcome({ name, before, after }: Unasked): Outcome {
   const promise = `The ${name} gives back files and sockets: when all have gone, at most ${KEPT_MAX} more than before are open`;
-  if (before === null || after === null) return outcomeOf(promise, 'it cannot be told', ['it does not run']);
+  if (before === null || after === null)
+    return outcomeOf(promise, 'it cannot be told', ['it does not run all the time']);
   const more = after - before;
   return outcomeOf(promise, `${before} before, ${after} after`, more > KEPT_MAX ? [`${more} more`] : []);
 }

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { descriptorsOf, UnaskedWatch } from './descriptors.ts';
+import { descriptorsOf } from './descriptors.ts';
+import { UnaskedWatch } from './unasked-watch.ts';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -44,5 +45,13 @@ describe('what a process has open before anybody asks it, and when all have gone
     expect(await watch.afterwards()).toEqual({ name: 'ledger', before: null, after: null });
     const gone = new UnaskedWatch({ name: 'ledger', pid: () => 2 ** 30, closedWithinMs: 30_000 });
     expect(await gone.afterwards()).toEqual({ name: 'ledger', before: null, after: null });
+  });
+
+  it('takes no other process for the one that it counted first', async () => {
+    let pid = process.pid;
+    const watch = new UnaskedWatch({ name: 'ledger', pid: () => pid, closedWithinMs: 0 });
+    pid = process.ppid;
+    const { before, after } = await watch.afterwards();
+    expect([typeof before, after]).toEqual(['number', null]);
   });
 });
