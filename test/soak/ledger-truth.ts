@@ -1,3 +1,4 @@
+import { type Dispatcher, getGlobalDispatcher, request } from 'undici';
 import type { Heard } from './heard.ts';
 
 /** What the soak subscribed to. */
@@ -25,15 +26,14 @@ export type Verdict = Readonly<{
 
 const VOTE = 'Vote111111111111111111111111111111111111111';
 
-/** JSON-RPC of the ledger itself, past gateway and proxies. */
-export function asking(url: string): Ask {
+/** Calls methods of whoever serves JSON-RPC there. @param dispatcher - whose connections it uses. */
+export function asking(url: string, dispatcher: Dispatcher = getGlobalDispatcher()): Ask {
   return async (method, params) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
+    const { body } = await request(url, {
+      ...{ method: 'POST', dispatcher, headers: { 'content-type': 'application/json' } },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
+    const answer = (await body.json()) as { result?: unknown; error?: { message: string } };
     if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
     return answer.result;
   };

@@ -18,10 +18,11 @@ sending transactions, WebSockets, REST with stored files, Yellowstone gRPC, the 
 dashboard with a signed-in operator, and /metrics. Holds what is answered and told against what is known of the ledger,
 and writes one page with rates, percentiles, memory and errors over time.
 Ends with 1 when a promise was broken: an error, an answer that is not true, something missed or told twice, memory
-that grew, files or sockets that became more or were not given back. Memory is judged in runs of three minutes and more.
+that grew, files or sockets that became more, stayed open at one end only, or were not given back when nobody asked any
+more. What grows is judged in runs of three minutes and more.
 Linux only.
 
-  --minutes N    how long the load lasts, up to ${MINUTES_MAX} (default 30; the whole run takes a minute more)
+  --minutes N    how long the load lasts, up to ${MINUTES_MAX} (default 30; the whole run takes two minutes more)
   --rate N       how many times the ordinary load, 0.1 to ${RATE_MAX} (default 1)
   --slot-ms N    length of a slot, ${SLOT_MS_MIN} to 10000 (default 400)
   --report FILE  where the page goes (default test-artefacts/soak.html)

@@ -1,18 +1,16 @@
 import { once } from 'node:events';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingOf } from '../../bench/results.ts';
-import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { loggedIn } from './figures/logged.ts';
-import { type Inside, ProcessWatch } from './figures/process-watch.ts';
+import type { ProcessWatch } from './figures/process-watch.ts';
 import type { Tally } from './figures/tally.ts';
-import { type Unasked, UnaskedWatch } from './figures/unasked-watch.ts';
 import { Windows } from './figures/windows.ts';
 import { type Outcome, outcomeOf } from './report/outcome.ts';
 import type { SoakResult } from './report/soak-result.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
+  endsOutcome,
   givenBackOutcome,
   isStarved,
   loggedOutcome,
@@ -22,6 +20,13 @@ import { makeKnownWallets } from './surfaces/known-wallets.ts';
 import { type OpenSurfaces, openSurfaces } from './surfaces/open-surfaces.ts';
 import { type SoakedService, startSoakedService } from './surfaces/soaked-service.ts';
 import type { Stretch, Surface } from './surfaces/surface.ts';
+import {
+  countAgain,
+  type WatchedProcesses,
+  watchEmpty,
+  watchListening,
+  watchProcesses,
+} from './surfaces/watched-processes.ts';
 
 export type SoakOptions = Readonly<{
   minutes: number;
@@ -33,33 +38,12 @@ export type SoakOptions = Readonly<{
   say: (text: string) => void;
 }>;
 
-const GATEWAY = 'gateway';
-const LEDGER = 'ledger';
-const CLIENTS = 'clients';
 const WALLETS = 10;
 /** Until all that clients subscribed to is told. web3.js does not say when it listens. */
 const SETTLED_MS = 3_000;
 /** Slots until what was accepted is in a block. */
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
-/** Until the gateway has closed what it keeps to its nodes for who asks next. */
-const CLOSED_WITHIN_MS = 2 * defaultUpstreamLimits.idleTimeoutMs;
-const MIB = 1024 * 1024;
-
-/** What this process says of its own memory and event loop. */
-function watchSelf(): () => Inside {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
-  delay.enable();
-  return () => {
-    const { heapUsed, external } = process.memoryUsage();
-    const p99 = delay.percentile(99);
-    delay.reset();
-    return {
-      ...{ heapMib: heapUsed / MIB, externalMib: external / MIB },
-      loopDelayMs: Number.isFinite(p99) ? p99 / 1e6 : 0,
-    };
-  };
-}
 
 const slotOf = async ({ askLedger }: SoakedService, commitment: string): Promise<number> =>
   (await askLedger('getSlot', [{ commitment }])) as number;
@@ -70,23 +54,9 @@ async function untilFinalized(service: SoakedService, slot: number): Promise<voi
   }
 }
 
-const gatewayOf = ({ running }: SoakedService) => ({
-  name: GATEWAY,
-  pid: () => running.process.pid ?? null,
-});
-
-const ledgerOf = ({ ledgerPid }: SoakedService) => ({ name: LEDGER, pid: ledgerPid });
-
-const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces): ProcessWatch[] => [
-  new ProcessWatch({ ...gatewayOf(service), inside: () => metrics.inside }),
-  new ProcessWatch({ ...ledgerOf(service), inside: () => null }),
-  new ProcessWatch({ name: CLIENTS, pid: () => process.pid, inside: watchSelf() }),
+const processesOf = ({ gateway, ledger, clients }: WatchedProcesses): ProcessWatch[] => [
+  ...[gateway, ledger, clients],
 ];
-
-const watchUnasked = (service: SoakedService): UnaskedWatch[] =>
-  [gatewayOf(service), ledgerOf(service)].map(
-    (one) => new UnaskedWatch({ ...one, closedWithinMs: CLOSED_WITHIN_MS }),
-  );
 
 function progressOf(second: number, tallies: readonly Tally[], processes: readonly ProcessWatch[]): string {
   const rate = tallies.reduce((sum, tally) => sum + tally.lastRate, 0);
@@ -98,8 +68,7 @@ function progressOf(second: number, tallies: readonly Tally[], processes: readon
   return `${Math.round(second)} s: ${all}; MiB: ${memory.join(', ')}`;
 }
 
-type Loaded = Pick<SoakResult, 'seconds' | 'load' | 'gauges'> &
-  Readonly<{ processes: readonly ProcessWatch[] }>;
+type Loaded = Pick<SoakResult, 'seconds' | 'load' | 'gauges'> & Readonly<{ processes: WatchedProcesses }>;
 
 /** Has everything asked for as long as it was said, or until the gateway dies. */
 async function load(
@@ -107,11 +76,12 @@ async function load(
   surfaces: OpenSurfaces,
   { minutes, say }: SoakOptions,
 ): Promise<Loaded> {
-  const processes = watchProcesses(service, surfaces);
+  const watched = watchProcesses(service, surfaces);
+  const processes = processesOf(watched);
   const paces = surfaces.all.flatMap((surface) => surface.begin());
   const tallies = surfaces.all.flatMap((surface) => surface.tallies);
   const windows = new Windows({
-    ...{ tallies, processes },
+    ...{ tallies, watches: Object.values(watched) },
     gauges: (second) => surfaces.metrics.gauges(second),
     ended: (second) => say(progressOf(second, tallies, processes)),
   });
@@ -121,9 +91,11 @@ async function load(
     once(service.running.process, 'exit', { signal: isOver.signal }).catch(() => {}),
   ]);
   isOver.abort();
-  await Promise.all(paces.map((pace) => pace.stop()));
+  const stopped = Promise.all(paces.map((pace) => pace.stop()));
+  // Before the last answers are there: while they are waited for nothing is asked.
   const seconds = windows.stop();
-  return { seconds, processes, load: paces.map((pace) => pace.load), gauges: windows.gauges };
+  await stopped;
+  return { seconds, processes: watched, load: paces.map((pace) => pace.load), gauges: windows.gauges };
 }
 
 /** Holds what a surface said against the ledger; where that cannot be done, a promise is broken. */
@@ -145,7 +117,6 @@ async function judgeAll(
   await untilFinalized(service, stretch.stopped).catch(() => {});
   const told: Outcome[] = [];
   for (const surface of surfaces.all) told.push(...(await judge(surface, stretch)));
-  for (const surface of surfaces.all) surface.close();
   return told;
 }
 
@@ -160,15 +131,35 @@ async function stop({ running }: SoakedService): Promise<readonly [Outcome, Retu
   return [outcome, loggedIn(running.output())];
 }
 
+/** What came of the processes: their memory, what they have open, and whether they were there all the time. */
+function processOutcomes(
+  { gateway, ledger, ends }: WatchedProcesses,
+  seconds: number,
+  wasStarved: boolean,
+): Outcome[] {
+  const ofService = [gateway, ledger];
+  return [
+    ...ofService.map(({ figures }) => memoryOutcome(figures, seconds, wasStarved)),
+    ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
+    endsOutcome(ends.windows, seconds),
+    ...ofService.map(({ name, faults }) =>
+      outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),
+    ),
+  ];
+}
+
 /** Puts all surfaces of the real program under load at once, and holds what they said against the ledger. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { say, rate, slotMs, command } = options;
   const service = await startSoakedService(slotMs);
-  const unasked = watchUnasked(service);
-  say('the service is up; wallets get what will be asked for, and wait to be finalized');
+  say('the service is up; what it has open while nobody is there is counted');
+  const empty = await watchEmpty(service);
+  say('wallets get what will be asked for, and wait to be finalized');
   const wallets = await makeKnownWallets(service.ask, WALLETS);
   const surfaces = await openSurfaces(service, wallets, rate);
   await sleep(SETTLED_MS);
+  say('clients listen; what the service has open for them is counted');
+  const listening = await watchListening(service);
   say(`under load for ${options.minutes} minutes`);
   const begunAt = new Date().toISOString();
   const begun = await slotOf(service, 'processed');
@@ -180,25 +171,23 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const stopped = await slotOf(service, 'processed').catch(
     () => begun + Math.ceil((seconds * 1_000) / slotMs),
   );
-  const wasStarved = processes.some(({ figures }) => isStarved(figures));
+  const figures = processesOf(processes).map((one) => one.figures);
+  const wasStarved = figures.some(isStarved);
   const told = await judgeAll(service, surfaces, { begun, stopped, wasStarved });
-  const open: Unasked[] = await Promise.all(unasked.map((one) => one.afterwards()));
+  service.close();
+  const whileListening = await countAgain(listening);
+  for (const surface of surfaces.all) surface.close();
+  const whenGone = await countAgain(empty);
   const [ended, logged] = await stop(service);
-  const tallies = surfaces.all.flatMap((surface) => surface.tallies.map(({ figures }) => figures));
-  const ofService = processes.filter(({ name }) => name !== CLIENTS);
+  const tallies = surfaces.all.flatMap((surface) => surface.tallies.map((tally) => tally.figures));
   const outcomes = [
     ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
-    ...told,
-    ...ofService.map(({ figures }) => memoryOutcome(figures, seconds, wasStarved)),
-    ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
-    ...open.map(givenBackOutcome),
-    ...ofService.map(({ name, faults }) =>
-      outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),
-    ),
+    ...[...told, ...processOutcomes(processes, seconds, wasStarved)],
+    ...[...whileListening, ...whenGone].map(givenBackOutcome),
     ...[loggedOutcome(logged), ended],
   ];
   return {
     ...{ ...settingOf(command), begunAt, slots: stopped - begun, held: surfaces.held },
-    ...{ ...loaded, outcomes, tallies, processes: processes.map(({ figures }) => figures), logged },
+    ...{ ...loaded, outcomes, tallies, processes: figures, logged },
   };
 }

@@ -2,6 +2,8 @@ import { Connection, PublicKey } from '@solana/web3.js';
 import { Heard, type Kind } from './heard.ts';
 import type { Watched } from './ledger-truth.ts';
 
+type Socket = Readonly<{ removeAllListeners: (event: string) => void; close: () => void }>;
+
 /** @solana/web3.js v1 as published. It offers no block subscription. */
 export class Web3jsClient {
   readonly heard: Heard[] = [];
@@ -43,8 +45,10 @@ export class Web3jsClient {
   }
 
   close(): void {
-    // It has no close of its own.
-    (this.#connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+    // It has no close of its own, and connects again whenever its socket closes.
+    const { _rpcWebSocket: socket } = this.#connection as unknown as { _rpcWebSocket: Socket };
+    socket.removeAllListeners('close');
+    socket.close();
   }
 
   #heard(kind: Kind): Heard {

@@ -10,8 +10,10 @@ afterEach(() => {
   for (const one of undo.splice(0)) one();
 });
 
-const watchSelf = (closedWithinMs: number): UnaskedWatch =>
-  new UnaskedWatch({ name: 'gateway', pid: () => process.pid, closedWithinMs });
+const gateway = { name: 'gateway', when: 'then', pid: () => process.pid, count: descriptorsOf };
+const ledger = { name: 'ledger', when: 'then', count: descriptorsOf };
+
+const watchSelf = (closedWithinMs: number): UnaskedWatch => new UnaskedWatch({ ...gateway, closedWithinMs });
 
 describe('what a process has open before anybody asks it, and when all have gone', () => {
   it('counts a file that stays open', async () => {
@@ -41,15 +43,15 @@ describe('what a process has open before anybody asks it, and when all have gone
   });
 
   it('has no count of a process that does not run', async () => {
-    const watch = new UnaskedWatch({ name: 'ledger', pid: () => null, closedWithinMs: 30_000 });
-    expect(await watch.afterwards()).toEqual({ name: 'ledger', before: null, after: null });
-    const gone = new UnaskedWatch({ name: 'ledger', pid: () => 2 ** 30, closedWithinMs: 30_000 });
-    expect(await gone.afterwards()).toEqual({ name: 'ledger', before: null, after: null });
+    const watch = new UnaskedWatch({ ...ledger, pid: () => null, closedWithinMs: 30_000 });
+    expect(await watch.afterwards()).toEqual({ name: 'ledger', when: 'then', before: null, after: null });
+    const gone = new UnaskedWatch({ ...ledger, pid: () => 2 ** 30, closedWithinMs: 30_000 });
+    expect(await gone.afterwards()).toEqual({ name: 'ledger', when: 'then', before: null, after: null });
   });
 
   it('takes no other process for the one that it counted first', async () => {
     let pid = process.pid;
-    const watch = new UnaskedWatch({ name: 'ledger', pid: () => pid, closedWithinMs: 0 });
+    const watch = new UnaskedWatch({ ...ledger, pid: () => pid, closedWithinMs: 0 });
     pid = process.ppid;
     const { before, after } = await watch.afterwards();
     expect([typeof before, after]).toEqual(['number', null]);

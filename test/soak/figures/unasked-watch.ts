@@ -1,20 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descriptorsOf } from './descriptors.ts';
 
 const LOOK_MS = 250;
 
-/** Open files and sockets of a process that nobody asks anything; null where it did not run, or not any more. */
-export type Unasked = Readonly<{ name: string; before: number | null; after: number | null }>;
+/** What a process has open while nobody asks it anything; null where that cannot be counted. */
+export type Unasked = Readonly<{
+  name: string;
+  /** Such as `when all have gone`. */
+  when: string;
+  before: number | null;
+  after: number | null;
+}>;
 
 export type UnaskedOptions = Readonly<{
   name: string;
+  when: string;
   /** null while it does not run. */
   pid: () => number | null;
+  /** How many files and sockets of a process. @throws when it does not run. */
+  count: (pid: number) => number;
   /** How long it may take to close what it keeps for a while in case somebody comes again. */
   closedWithinMs: number;
 }>;
 
-/** Counts what a process has open before anybody asks it, and again when the last has gone. */
+/** Counts what a process has open before anybody asks it, and again when nobody does any more. */
 export class UnaskedWatch {
   readonly #options: UnaskedOptions;
   readonly #pid: number | null;
@@ -29,7 +37,7 @@ export class UnaskedWatch {
 
   /** Waits until it has no more open than before; says what it has when the time for that is over. */
   async afterwards(): Promise<Unasked> {
-    const { name, closedWithinMs } = this.#options;
+    const { name, when, closedWithinMs } = this.#options;
     const before = this.#before;
     const until = performance.now() + closedWithinMs;
     let after = this.#count();
@@ -37,14 +45,14 @@ export class UnaskedWatch {
       await sleep(LOOK_MS);
       after = this.#count();
     }
-    return { name, before, after };
+    return { name, when, before, after };
   }
 
   /** null also for another process in its place: what the first had open went with it. */
   #count(): number | null {
     const pid = this.#options.pid();
     try {
-      return pid === null || pid !== this.#pid ? null : descriptorsOf(pid);
+      return pid === null || pid !== this.#pid ? null : this.#options.count(pid);
     } catch {
       return null;
     }

@@ -1,10 +1,12 @@
-import type { ProcessWatch } from './process-watch.ts';
 import type { ServiceGauges } from './service-gauges.ts';
 import type { Tally } from './tally.ts';
 
+/** Whoever looks at something now and then, and makes windows of what it sees. */
+export type Watch = Readonly<{ endWindow: (from: number, seconds: number) => void; stop: () => void }>;
+
 export type WindowsOptions = Readonly<{
   tallies: readonly Tally[];
-  processes: readonly ProcessWatch[];
+  watches: readonly Watch[];
   /** What the service says of itself, at the end of a window. */
   gauges: (second: number) => ServiceGauges;
   /** Told of each window that ended. */
@@ -15,7 +17,7 @@ const WINDOW_MS = 10_000;
 /** What is shorter at the end says little, and is joined to nothing. */
 const LAST_MIN_MS = 3_000;
 
-/** Ends a window of every tally and every process each ten seconds. */
+/** Ends a window of every tally and every watch each ten seconds. */
 export class Windows {
   readonly gauges: ServiceGauges[] = [];
   readonly #options: WindowsOptions;
@@ -32,18 +34,18 @@ export class Windows {
   stop(): number {
     clearInterval(this.#timer);
     if (performance.now() - this.#from >= LAST_MIN_MS) this.#end();
-    for (const process of this.#options.processes) process.stop();
+    for (const watch of this.#options.watches) watch.stop();
     return (performance.now() - this.#begunAt) / 1_000;
   }
 
   #end(): void {
-    const { tallies, processes, gauges, ended } = this.#options;
+    const { tallies, watches, gauges, ended } = this.#options;
     const now = performance.now();
     const from = (this.#from - this.#begunAt) / 1_000;
     const seconds = (now - this.#from) / 1_000;
     this.#from = now;
     for (const tally of tallies) tally.endWindow(from, seconds);
-    for (const process of processes) process.endWindow(from, seconds);
+    for (const watch of watches) watch.endWindow(from, seconds);
     this.gauges.push(gauges(from));
     ended(from + seconds);
   }

@@ -9,6 +9,7 @@ import type { SoakResult } from './soak-result.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
+  endsOutcome,
   givenBackOutcome,
   isStarved,
   loggedOutcome,
@@ -105,11 +106,36 @@ describe('a verdict', () => {
     expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
   });
 
+  it('takes no hump of connections for a leak', () => {
+    const open = Array.from({ length: 18 }, (_, at) => (at === 15 ? 200 : 20));
+    const windows = windowsOf(Array(18).fill(100), open);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(true);
+  });
+
+  it('sees what is open at one end of a connection only, whichever end it is, and when it comes', () => {
+    const judged = (at: number, beyond: number): boolean | null =>
+      endsOutcome(
+        Array.from({ length: 18 }, (_, window) => ({
+          from: window * 10,
+          beyond: window >= at ? beyond : -28,
+        })),
+        180,
+      ).isKept;
+    expect([judged(17, -23), judged(17, -22), judged(17, -33), judged(17, -34)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect([judged(8, -22), judged(17, 40)]).toEqual([false, false]);
+    expect(endsOutcome([{ from: 0, beyond: 1 }], 10).isKept).toBe(null);
+  });
+
   it('sees what is open when all have gone', () => {
     const after = (count: number | null): boolean | null =>
-      givenBackOutcome({ name: 'gateway', before: 40, after: count }).isKept;
-    expect([30, 40, 44, 45, null].map(after)).toEqual([true, true, true, false, false]);
-    expect(givenBackOutcome({ name: 'ledger', before: null, after: 3 }).isKept).toBe(false);
+      givenBackOutcome({ name: 'gateway', when: 'then', before: 40, after: count }).isKept;
+    expect([30, 40, 41, 42, null].map(after)).toEqual([true, true, true, false, false]);
+    expect(givenBackOutcome({ name: 'ledger', when: 'then', before: null, after: 3 }).isKept).toBe(false);
   });
 
   it('is broken by an error, by an answer that is not true, and by silence', () => {

@@ -1,7 +1,8 @@
+import type { EndsWindow } from '../figures/ends-watch.ts';
 import type { ProcessFigures } from '../figures/process-watch.ts';
 import type { TallyFigures } from '../figures/tally.ts';
 import type { Unasked } from '../figures/unasked-watch.ts';
-import { growthOf } from '../geyser/gauge.ts';
+import { growthOf, median } from '../geyser/gauge.ts';
 import { countText } from './count-text.ts';
 import { notJudged, type Outcome, outcomeOf } from './outcome.ts';
 import type { Logged } from './soak-result.ts';
@@ -15,10 +16,12 @@ const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
 /** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
 const STARVED_SHARE = 0.5;
-/** Descriptors come and go with connections: the later half may have that many more. */
+/** What a process has open at the least comes and goes with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
-/** What clients still keep open when they have gone: three connections of `fetch` and of web3.js, and one to spare. */
-const KEPT_MAX = 4;
+/** What a connection is just opening or closing with may be there at one end alone. */
+const ENDS_APART_MAX = 5;
+/** What a process may have more when all is over: nothing is known that stays; one for what is just being asked. */
+const KEPT_MAX = 1;
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
 function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
@@ -53,22 +56,37 @@ export function memoryOutcome(
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
 
-/** Whether a process has more and more open while it is asked. */
+/**
+ * Whether a process has more and more open while it is asked, at the least. At the most it has as many as its clients
+ * opened connections at a time, which they do whenever the machine stands still: those are held against each other.
+ */
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
   const promise = `The ${name} has not more and more files and sockets open`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
   const half = Math.floor(open.length / 2);
-  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
+  const more = Math.min(...open.slice(half)) - Math.min(...open.slice(0, half));
   const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
   return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
 }
 
+/** Whether sockets of a process stay open whose other end is closed, or the other way about. */
+export function endsOutcome(windows: readonly EndsWindow[], seconds: number): Outcome {
+  const promise =
+    'No connection is open at one end only: what the gateway has open beyond its clients and the ledger stays the same';
+  const beyond = settled(windows, seconds).map((window) => window.beyond);
+  if (beyond.length === 0) return notJudged(promise, TOO_SHORT);
+  const usual = median(beyond);
+  const apart = Math.max(...beyond.map((count) => Math.abs(count - usual)));
+  const found = `${Math.min(...beyond)} to ${Math.max(...beyond)}, usually ${usual}`;
+  return outcomeOf(promise, found, apart > ENDS_APART_MAX ? [`${apart} apart from the usual`] : []);
+}
+
 /** Whether a process gave back what it opened for those who asked, whenever it was. */
-export function givenBackOutcome({ name, before, after }: Unasked): Outcome {
-  const promise = `The ${name} gives back files and sockets: when all have gone, at most ${KEPT_MAX} more than before are open`;
+export function givenBackOutcome({ name, when, before, after }: Unasked): Outcome {
+  const promise = `The ${name} gives back files and sockets: ${when}, at most ${KEPT_MAX} more than before is open`;
   if (before === null || after === null)
-    return outcomeOf(promise, 'it cannot be told', ['it does not run all the time']);
+    return outcomeOf(promise, 'it cannot be told', ['what it has open cannot be counted, or it ended']);
   const more = after - before;
   return outcomeOf(promise, `${before} before, ${after} after`, more > KEPT_MAX ? [`${more} more`] : []);
 }

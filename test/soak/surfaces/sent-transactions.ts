@@ -55,6 +55,7 @@ export class SentTransactions implements Surface {
   }
 
   async judge(stretch: Stretch): Promise<readonly Outcome[]> {
+    this.#stopRefreshing();
     const times = Map.groupBy(this.#options.landed(stretch), (signature) => signature);
     const lost = this.#accepted.filter((signature) => !times.has(signature));
     const twice = this.#accepted.filter((signature) => (times.get(signature)?.length ?? 0) > 1);
@@ -68,6 +69,10 @@ export class SentTransactions implements Surface {
   }
 
   close(): void {
+    this.#stopRefreshing();
+  }
+
+  #stopRefreshing(): void {
     if (this.#refreshing !== null) clearInterval(this.#refreshing);
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { Agent } from 'undici';
 import { openFreePair } from '../../../src/app/free-pair.ts';
 import type { Product } from '../../../src/protocol/product.ts';
 import { buildWhenNeeded } from '../../../web/build.ts';
@@ -25,6 +26,8 @@ export type SoakedService = Readonly<{
   /** JSON-RPC of the ledger itself, past the service. */
   askLedger: Ask;
   ledgerPid: () => number | null;
+  /** Closes the connections of those two. */
+  close: () => void;
 }>;
 
 async function listening(port: number) {
@@ -73,13 +76,15 @@ export async function startSoakedService(slotMs: number): Promise<SoakedService>
     timeoutMs: READY_MAX_MS,
   });
   const { ready, key, dataDir } = running;
+  const agent = new Agent();
   return {
     running,
     keyOf: (product) => ready.keys.find((one) => one.product === product)?.key ?? '',
     setupUrl: (ready as typeof ready & { setupUrl: string }).setupUrl,
     metricsToken: METRICS_TOKEN,
-    ask: asking(`${ready.rpcUrl}?api-key=${key}`),
-    askLedger: asking(`http://127.0.0.1:${rpcPort}/`),
+    ask: asking(`${ready.rpcUrl}?api-key=${key}`, agent),
+    askLedger: asking(`http://127.0.0.1:${rpcPort}/`, agent),
     ledgerPid: () => ledgerPid(dataDir),
+    close: () => void agent.destroy(),
   };
 }

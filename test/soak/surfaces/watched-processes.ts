@@ -1,0 +1,78 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultUpstreamLimits } from '../../../src/upstream/limits.ts';
+import { descriptorsOf } from '../figures/descriptors.ts';
+import { EndsWatch } from '../figures/ends-watch.ts';
+import { type Inside, ProcessWatch } from '../figures/process-watch.ts';
+import { type Unasked, UnaskedWatch } from '../figures/unasked-watch.ts';
+import type { OpenSurfaces } from './open-surfaces.ts';
+import type { SoakedService } from './soaked-service.ts';
+
+/** The two processes of the service, and this one, where all clients are. */
+export type WatchedProcesses = Readonly<{
+  gateway: ProcessWatch;
+  ledger: ProcessWatch;
+  clients: ProcessWatch;
+  /** Of the connections of the gateway. */
+  ends: EndsWatch;
+}>;
+
+const MIB = 1024 * 1024;
+/** How long the gateway keeps what nobody asks for any more. */
+const IDLE_MS = defaultUpstreamLimits.idleTimeoutMs;
+
+/** What this process says of its own memory and event loop. */
+function watchSelf(): () => Inside {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  return () => {
+    const { heapUsed, external } = process.memoryUsage();
+    const p99 = delay.percentile(99);
+    delay.reset();
+    return {
+      ...{ heapMib: heapUsed / MIB, externalMib: external / MIB },
+      loopDelayMs: Number.isFinite(p99) ? p99 / 1e6 : 0,
+    };
+  };
+}
+
+const ownPid = (): number => process.pid;
+
+const gatewayOf = ({ running }: SoakedService) => ({
+  name: 'gateway',
+  pid: () => running.process.pid ?? null,
+});
+
+const ledgerOf = ({ ledgerPid }: SoakedService) => ({ name: 'ledger', pid: ledgerPid });
+
+/** Looks at all three from now on. */
+export const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces): WatchedProcesses => ({
+  gateway: new ProcessWatch({ ...gatewayOf(service), inside: () => metrics.inside }),
+  ledger: new ProcessWatch({ ...ledgerOf(service), inside: () => null }),
+  clients: new ProcessWatch({ name: 'clients', pid: ownPid, inside: watchSelf() }),
+  ends: new EndsWatch({ pid: gatewayOf(service).pid, others: [service.ledgerPid, ownPid] }),
+});
+
+/** Without the other ends of its clients' sockets: they may keep more of them, or fewer, than before. */
+const withoutClients = (pid: number): number => descriptorsOf(pid) - descriptorsOf(process.pid);
+
+/** Counts what both have open before anybody came. */
+export async function watchEmpty(service: SoakedService): Promise<UnaskedWatch[]> {
+  await sleep(IDLE_MS);
+  const how = { when: 'when all have gone', count: descriptorsOf, closedWithinMs: 2 * IDLE_MS };
+  return [gatewayOf(service), ledgerOf(service)].map((one) => new UnaskedWatch({ ...one, ...how }));
+}
+
+/** Counts what both have open for clients that only listen. */
+export async function watchListening(service: SoakedService): Promise<UnaskedWatch[]> {
+  await sleep(IDLE_MS);
+  const how = { when: 'when clients listen and nobody asks', closedWithinMs: 2 * IDLE_MS };
+  return [
+    new UnaskedWatch({ ...gatewayOf(service), ...how, count: withoutClients }),
+    new UnaskedWatch({ ...ledgerOf(service), ...how, count: descriptorsOf }),
+  ];
+}
+
+/** Counts again, when it is as it was then. */
+export const countAgain = (watches: readonly UnaskedWatch[]): Promise<Unasked[]> =>
+  Promise.all(watches.map((one) => one.afterwards()));
