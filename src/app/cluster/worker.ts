@@ -5,6 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Configuration } from '../configuration.ts';
 import { ConfigurationError } from '../configuration-errors.ts';
 import type { Environment } from '../configuration-secrets.ts';
+import { putHelpersBehind } from '../helper-threads.ts';
 import { problemText } from '../problem-text.ts';
 import { type Service, startService } from '../service.ts';
 import { configurationOfWorker } from './configuration-of-worker.ts';
@@ -135,6 +136,7 @@ async function start(
   log: Logger,
   given: GivenSeat,
 ): Promise<Service | null> {
+  putHelpersBehind(given.workers);
   try {
     const service = await startService({
       configuration: given.configuration,

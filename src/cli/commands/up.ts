@@ -5,6 +5,7 @@ import {
   configurationOptions,
   parseArguments,
 } from '../../app/configuration-arguments.ts';
+import { putHelpersBehind } from '../../app/helper-threads.ts';
 import { logLevelOf, openLog } from '../../app/log-output.ts';
 import {
   restUrl,
@@ -174,7 +175,10 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
 /** Starts the service, in one process or, as `server.workers` says, in several. */
 async function start(options: ServiceOptions): Promise<Service> {
   raiseInliningLimit();
-  if (workerCount(options.configuration) === 1) return startService(options);
+  if (workerCount(options.configuration) === 1) {
+    putHelpersBehind(1);
+    return startService(options);
+  }
   const { startCluster } = await import('../../app/cluster/primary.ts');
   return startCluster(options);
 }

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, constants, setPriority } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+
+/** As V8's threads that compile and collect garbage are called. */
+const HELPER = 'V8Worker';
+const TASKS = '/proc/self/task';
+
+/** While memory is collected the thread that answers waits for helpers: better it does the work, which is short, itself. */
+export const SCAVENGE_FLAG = '--no-parallel-scavenge';
+
+const isHelper = (task: string): boolean =>
+  readFileSync(`${TASKS}/${task}/comm`, 'latin1').startsWith(HELPER);
+
+/**
+ * Lets V8's helper threads run only where no request waits, if there are as many processes that answer as processors:
+ * there each of them takes the processor from one that answers, for some milliseconds at a time. Called once, before
+ * anything is served. Only Linux tells one thread from another; elsewhere the threads stay as they are.
+ * @param answering - processes that answer, on this machine.
+ * @returns how many threads step back.
+ */
+export function putHelpersBehind(answering: number, processors = availableParallelism()): number {
+  if (answering < processors) return 0;
+  setFlagsFromString(SCAVENGE_FLAG);
+  try {
+    const helpers = readdirSync(TASKS).filter(isHelper);
+    for (const helper of helpers) setPriority(Number(helper), constants.priority.PRIORITY_LOW);
+    return helpers.length;
+  } catch {
+    // No /proc, or a sandbox that lets no priority be changed: slower then, and as right.
+    return 0;
+  }
+}

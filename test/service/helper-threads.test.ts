@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, getPriority } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, expect, it } from 'vitest';
+import { temporaryFolder } from './program.ts';
+import { startService, writeConfiguration } from './start-service.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const START_MS = 120_000;
+/** As `nice` counts: behind everybody, and as everybody. */
+const [BEHIND, AS_ALL] = [19, 0];
+const NO_LEDGER = `
+  [grpc]
+  enabled = false
+  [[upstream]]
+  url = "http://127.0.0.1:9/"
+  ws = "off"
+`;
+
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const one of undo.splice(0)) await one();
+});
+
+/** Priorities of V8's helper threads of a process, each once. */
+function helpersOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`;
+  const helpers = readdirSync(tasks).filter((task) =>
+    readFileSync(`${tasks}/${task}/comm`, 'utf8').startsWith('V8Worker'),
+  );
+  return [...new Set(helpers.map((task) => getPriority(Number(task))))];
+}
+
+/** The first processor that this process may use. */
+const firstProcessor = (): string =>
+  /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
+
+/** `solway up` where it has one processor. @returns its process, when it is ready. */
+async function startOnOne(): Promise<number> {
+  const up = ['up', '--json', '--port', '0', '--data-dir', temporaryFolder('one')];
+  const program = [process.execPath, MAIN, ...up, '--config', writeConfiguration(NO_LEDGER)];
+  const child = spawn('taskset', ['-c', firstProcessor(), ...program], {
+    cwd: temporaryFolder('one'),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  undo.push(async () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  });
+  for await (const line of createInterface(child.stdout)) if (line.startsWith('{"event":"ready"')) break;
+  return child.pid!;
+}
+
+it(
+  'a service that has one processor answers before V8 compiles and collects garbage beside it',
+  async () => {
+    const pid = await startOnOne();
+    expect(helpersOf(pid)).toEqual([BEHIND]);
+    expect(getPriority(pid)).toBe(AS_ALL);
+  },
+  START_MS,
+);
+
+it(
+  'so do workers, of which there is one for each processor, and not the primary, which answers nobody',
+  async () => {
+    const all = ['--workers', String(availableParallelism())];
+    const service = await startService({ arguments: all, timeoutMs: START_MS, configuration: NO_LEDGER });
+    undo.push(() => service.stop());
+    const primary = service.process.pid!;
+    const children = readFileSync(`/proc/${primary}/task/${primary}/children`, 'utf8').trim().split(' ');
+    expect(children).toHaveLength(workers);
+    for (const worker of children) expect(helpersOf(Number(worker))).toEqual([BEHIND]);
+    expect(helpersOf(primary)).toEqual([AS_ALL]);
+  },
+  START_MS,
+);
