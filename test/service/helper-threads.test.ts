@@ -68,8 +68,9 @@ it(
 it(
   'so do workers, of which there is one for each processor, and not the primary, which answers nobody',
   async () => {
-    const all = ['--workers', String(availableParallelism())];
-    const service = await startService({ arguments: all, timeoutMs: START_MS, configuration: NO_LEDGER });
+    const workers = Math.max(2, availableParallelism());
+    const many = ['--workers', String(workers)];
+    const service = await startService({ arguments: many, timeoutMs: START_MS, configuration: NO_LEDGER });
     undo.push(() => service.stop());
     const primary = service.process.pid!;
     const children = readFileSync(`/proc/${primary}/task/${primary}/children`, 'utf8').trim().split(' ');
