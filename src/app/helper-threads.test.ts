@@ -31,7 +31,7 @@ describe("V8's helper threads", () => {
     const { returned, helpers, others } = prioritiesAfter(1, 1);
     expect(helpers.length).toBeGreaterThan(0);
     expect(returned).toBe(helpers.length);
-    expect(new Set(helpers)).toEqual(new Set([19]));
+    expect(new Set(helpers)).toEqual(new Set([10]));
     expect(new Set(others)).toEqual(new Set([getPriority()]));
     expect(prioritiesAfter(3, 2).returned).toBe(helpers.length);
   });

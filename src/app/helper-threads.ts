@@ -13,9 +13,10 @@ const isHelper = (task: string): boolean =>
   readFileSync(`${TASKS}/${task}/comm`, 'latin1').startsWith(HELPER);
 
 /**
- * Lets V8's helper threads run only where no request waits, if there are as many processes that answer as processors:
- * there each of them takes the processor from one that answers, for some milliseconds at a time. Called once, before
- * anything is served. Only Linux tells one thread from another; elsewhere the threads stay as they are.
+ * Lets V8's helper threads run after those that answer, if there are as many processes that answer as processors:
+ * there each of them takes the processor from one that answers, for some milliseconds at a time. They are not put last
+ * of all: who answers may have to wait for one of them, which must then get its time beside other programs too. Called
+ * once, before anything is served. Only Linux tells one thread from another; elsewhere they stay as they are.
  * @param answering - processes that answer, on this machine.
  * @returns how many threads step back.
  */
@@ -24,7 +25,7 @@ export function putHelpersBehind(answering: number, processors = availableParall
   setFlagsFromString(SCAVENGE_FLAG);
   try {
     const helpers = readdirSync(TASKS).filter(isHelper);
-    for (const helper of helpers) setPriority(Number(helper), constants.priority.PRIORITY_LOW);
+    for (const helper of helpers) setPriority(Number(helper), constants.priority.PRIORITY_BELOW_NORMAL);
     return helpers.length;
   } catch {
     // No /proc, or a sandbox that lets no priority be changed: slower then, and as right.
