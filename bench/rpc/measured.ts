@@ -13,6 +13,9 @@ export const SPARING = 'solway, keeping and sharing answers as by default, no ca
 /** Reported apart: it does less than the others. */
 export const UNREAD = 'node:net alone, bytes passed on unread';
 
+/** Long answers alone, reported apart: what does not fit into its few small buffers goes over a file. */
+export const NGINX_UNTUNED = 'nginx, with the buffers it has by itself';
+
 /** By the names of servers. */
 export type ByServer<Value> = Readonly<Record<string, Value>>;
 

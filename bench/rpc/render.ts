@@ -33,8 +33,8 @@ const bestOf = (servers: ByServer<Throughput>): number =>
   Math.max(...Object.values(servers).map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
 
 /** What does something else, with the same bars. */
-function apartLines({ apart, short }: Summary): string[] {
-  const best = Math.max(bestOf(apart), bestOf(short));
+function apartLines(apart: ByServer<Throughput>, beside: ByServer<Throughput>): string[] {
+  const best = Math.max(bestOf(apart), bestOf(beside));
   return Object.entries(apart).flatMap(([name, one]) => [`  ${name}`, throughputLine('', one, best)]);
 }
 
@@ -71,7 +71,7 @@ function nodeLines({ nodeCost, latency, bound }: Summary): string[] {
 
 /** The summary as a person reads it. */
 export function render(summary: Summary): string {
-  const { versions, missing, rate, short, long, longConnections } = summary;
+  const { versions, missing, rate, short, long, apart, longApart, longConnections } = summary;
   const told = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     '',
@@ -91,7 +91,10 @@ export function render(summary: Summary): string {
     ...memoryLines(summary),
     '',
     'apart, because it is not like for like: the same requests',
-    ...apartLines(summary),
+    ...apartLines(apart, short),
+    '',
+    'apart too: answers of 1 MiB',
+    ...apartLines(longApart, long),
     '',
     'the node',
     ...nodeLines(summary),

@@ -5,6 +5,7 @@ import {
   HAPROXY,
   type Memory,
   NGINX,
+  NGINX_UNTUNED,
   NODE,
   PIPELINED,
   type Round,
@@ -52,6 +53,10 @@ export type Summary = Setting &
     /** Like the short ones, but not like for like. */
     apart: ByServer<Throughput>;
     long: ByServer<Throughput>;
+    /** Like the long ones, but not like for like. */
+    longApart: ByServer<Throughput>;
+    /** Long answers of solway, to those of nginx with its own buffers, round by round; null without nginx. */
+    longToUntuned: Spread | null;
     latency: ByServer<Latency>;
     /** Added p99 of solway less that of nginx, round by round; null without nginx. */
     p99OverNginxMs: Spread | null;
@@ -72,13 +77,20 @@ const seen = <Value>(rounds: readonly ByServer<Value>[], name: string): Value[] 
 const byName = <Value>(names: readonly string[], value: (name: string) => Value): ByServer<Value> =>
   Object.fromEntries(names.map((name) => [name, value(name)]));
 
+/** Requests per CPU second of one server to those of another, round by round; null where the other took no part. */
+function ratioOf(rounds: readonly ByServer<FullLoad>[], name: string, to: string): Spread | null {
+  const others = seen(rounds, to);
+  const rateOf = (one: FullLoad | undefined): number => one?.requestsPerCpuSecond ?? 0;
+  return others.length === 0
+    ? null
+    : spread(seen(rounds, name).map((one, at) => rateOf(one) / rateOf(others[at])));
+}
+
 function throughput(rounds: readonly ByServer<FullLoad>[], name: string): Throughput {
   const own = seen(rounds, name);
-  const nginx = seen(rounds, NGINX);
-  const ratios = own.map((one, at) => one.requestsPerCpuSecond / (nginx[at]?.requestsPerCpuSecond ?? 0));
   return {
     requestsPerCpuSecond: spread(own.map((one) => one.requestsPerCpuSecond)),
-    toNginx: nginx.length === 0 ? null : spread(ratios),
+    toNginx: ratioOf(rounds, name, NGINX),
     busy: median(own.map(({ busy }) => busy)),
     p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
@@ -115,7 +127,7 @@ function requestsOf(rounds: readonly Round[], name: string): number {
 const FLAT_RATIO = 1.1;
 
 function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
-  const { short, long, p99OverNginxMs, memory } = summary;
+  const { short, long, longToUntuned, p99OverNginxMs, memory } = summary;
   const [own, longOwn, held] = [short[SOLWAY], long[SOLWAY], memory[SOLWAY]];
   const goals: Goal[] = [];
   if (own?.toNginx != null)
@@ -124,6 +136,8 @@ function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
     goals.push(atMost('added p99 less that of nginx, in ms', 0, p99OverNginxMs.median));
   if (longOwn?.toNginx != null)
     goals.push(atLeast('answers of 1 MiB per CPU second, to nginx', 1, longOwn.toNginx.median));
+  if (longToUntuned !== null)
+    goals.push(atLeast('answers of 1 MiB, to nginx with its own buffers', 1, longToUntuned.median));
   if (held !== undefined)
     goals.push(atMost('memory at the end, to that at the start', FLAT_RATIO, held.endMib / held.startMib));
   return goals;
@@ -147,6 +161,8 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
     short: byName(compared, (name) => throughput(shorts, name)),
     apart: byName(there([PIPELINED, SPARING, UNREAD]), (name) => throughput(shorts, name)),
     long: byName(compared, (name) => throughput(longs, name)),
+    longApart: byName(there([NGINX_UNTUNED, UNREAD]), (name) => throughput(longs, name)),
+    longToUntuned: ratioOf(longs, SOLWAY, NGINX_UNTUNED),
     latency: byName([...compared, NODE], (name) => latency(timed, name)),
     p99OverNginxMs: nginx.length === 0 ? null : spread(over),
     memory: byName(Object.keys(memory), (name) => ({

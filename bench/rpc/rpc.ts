@@ -9,6 +9,7 @@ import {
   HAPROXY,
   type Memory,
   NGINX,
+  NGINX_UNTUNED,
   PIPELINED,
   type Round,
   type Setup,
@@ -57,6 +58,8 @@ type Stage = Readonly<{
   compared: readonly Server[];
   /** Who does more, or less. */
   apart: readonly Server[];
+  /** Whose long answers alone are measured besides. */
+  longApart: readonly Server[];
   loop: ChildProcess;
   keys: Keys;
   short: string;
@@ -73,15 +76,18 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
     await startNginx(NGINX, place('nginx')),
     await startHaproxy(HAPROXY, place('haproxy')),
   ].filter((server) => server !== null);
+  const passing = await startUnread(UNREAD, node);
   const apart = [
     await startGateway(PIPELINED, place('pipelined'), { pipelining: PIPELINING }),
     await startGateway(SPARING, place('sparing'), { spares: true }),
-    await startUnread(UNREAD, node),
+    passing,
   ];
+  const untuned = await startNginx(NGINX_UNTUNED, place('untuned'), undefined, { BUFFERS: '' });
   const asking = { keys: keys.secrets, method: 'getAccountInfo' };
   const options = '{"encoding":"base64","commitment":"confirmed"}';
   return {
     ...{ node, compared, apart, keys, seconds },
+    longApart: [untuned, passing].filter((server) => server !== null),
     loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
     short: writeLoadScript({
       ...{ ...asking, file: join(dir, 'short.lua'), params: `["@",${options}]`, different: MANY },
@@ -113,25 +119,25 @@ const time = ({ loop, keys }: Stage, server: Server, seconds: number): Promise<O
 
 /** Each kind of measuring by turns, so that what is compared was measured within seconds. */
 async function measureRound(stage: Stage, round: number): Promise<Round> {
-  const { node, compared, apart, seconds } = stage;
+  const { node, compared, apart, longApart, seconds } = stage;
   const half = Math.max(1, Math.round(seconds / 2));
   return {
     short: await each(rotated([...compared, ...apart], round), (server) => loadShort(stage, server, seconds)),
     latency: await each(rotated([...compared, node], round), (server) => time(stage, server, seconds)),
-    long: await each(rotated(compared, round), (server) => loadLong(stage, server, half)),
+    long: await each(rotated([...compared, ...longApart], round), (server) => loadLong(stage, server, half)),
   };
 }
 
 async function warm(stage: Stage): Promise<void> {
-  const { node, compared, apart, short: script } = stage;
+  const { node, compared, apart, longApart, short: script } = stage;
   await each([...compared, ...apart], (server) => warmUp(server, { script, connections: CONNECTIONS }));
-  await each(compared, (server) => loadLong(stage, server, LONG_WARM_SECONDS));
+  await each([...compared, ...longApart], (server) => loadLong(stage, server, LONG_WARM_SECONDS));
   await each([...compared, node], (server) => time(stage, server, 1));
 }
 
-const memoryOf = ({ compared, apart }: Stage): ByServer<number> =>
+const memoryOf = ({ compared, apart, longApart }: Stage): ByServer<number> =>
   Object.fromEntries(
-    [...compared, ...apart].map(({ name, process }) => [name, residentMib(process.pid ?? 0)]),
+    [...compared, ...apart, ...longApart].map(({ name, process }) => [name, residentMib(process.pid ?? 0)]),
   );
 
 function growth(start: ByServer<number>, end: ByServer<number>): ByServer<Memory> {
@@ -156,8 +162,8 @@ function setupOf({ compared, seconds }: Stage): Setup {
 /**
  * `npm run bench -- rpc`: calls under many keys through the gateway, through nginx and through HAProxy with a map of keys,
  * by turns, several times: requests per CPU second, answers of 1 MiB, latency at a fixed rate beside the node's own, and
- * memory. Apart: the gateway with pipelining to its node, and with all that it does by default;
- * and what node:net alone costs.
+ * memory. Apart: the gateway with pipelining to its node, and with all that it does by default; what node:net alone
+ * costs; and answers of 1 MiB through nginx with the buffers that it has by itself.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();

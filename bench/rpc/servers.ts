@@ -63,8 +63,11 @@ export const startUnread = (name: string, { port }: Server): Promise<Server> =>
 /** Who runs this may be root: nginx's worker must read what was written here. */
 const nginxUser = (): string => (process.getuid?.() === 0 ? 'user root;' : '');
 
+/** Long answers go through memory in large pieces, never over a disk. */
+const LARGE_BUFFERS = 'proxy_buffers 16 64k; proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;';
+
 /**
- * nginx with a map of keys.
+ * nginx with a map of keys, and buffers for long answers unless the blank BUFFERS says otherwise.
  * @param template - its configuration. @param blanks - what is to be filled in there besides.
  * @returns null where it is not installed.
  */
@@ -78,7 +81,7 @@ export async function startNginx(
   if (program === null) return null;
   const port = await freePort();
   const file = writeConfigFile(template, dir, {
-    ...{ DIR: dir, USER: nginxUser(), PORT: port, NODE_PORT: nodePort },
+    ...{ DIR: dir, USER: nginxUser(), PORT: port, NODE_PORT: nodePort, BUFFERS: LARGE_BUFFERS },
     ...blanks,
   });
   writeLines(join(dir, 'nginx-keys.map'), keys, (key) => `"Bearer ${key}" 1;`);
