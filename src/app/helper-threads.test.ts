@@ -2,14 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SCAVENGE_FLAG } from './helper-threads.ts';
 
 const MODULE = join(import.meta.dirname, 'helper-threads.ts');
 
 type Told = Readonly<{ returned: number; helpers: readonly number[]; others: readonly number[] }>;
 
-/** Calls it in a process of its own, and says which priorities the threads there have then. */
-function prioritiesAfter(answering: number, processors: number): Told {
+/**
+ * Calls it in a process of its own, and says which priorities the threads there have then.
+ * @param before - words of a command that starts that process.
+ */
+function prioritiesAfter(answering: number, processors: number, before: readonly string[] = []): Told {
   const script = `
     const { putHelpersBehind } = await import(${JSON.stringify(MODULE)});
     const { readdirSync, readFileSync } = await import('node:fs');
@@ -23,7 +25,25 @@ function prioritiesAfter(answering: number, processors: number): Told {
     console.log(JSON.stringify(told));
   `;
   const args = ['--input-type=module', '--eval', script];
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  const [program = '', ...rest] = [...before, process.execPath, ...args];
+  return JSON.parse(execFileSync(program, rest, { encoding: 'utf8' }));
+}
+
+/** Milliseconds for which helpers collected young garbage, as V8 tells, in a process that makes some after the call. */
+function helpersCollectFor(answering: number, processors: number): number {
+  const script = `
+    const { putHelpersBehind } = await import(${JSON.stringify(MODULE)});
+    putHelpersBehind(${answering}, ${processors});
+    console.log('called');
+    for (let turn = 0; turn < 40; turn++) {
+      globalThis.kept = Array.from({ length: 100_000 }, (_, at) => [at]);
+    }
+  `;
+  const args = ['--trace-gc-nvp', '--input-type=module', '--eval', script];
+  const told = execFileSync(process.execPath, args, { encoding: 'utf8' }).split('called\n')[1]!;
+  const times = [...told.matchAll(/background\.scavenge\.parallel=([0-9.]+)/g)].map(([, ms]) => Number(ms));
+  expect(times.length).toBeGreaterThan(0);
+  return times.reduce((sum, ms) => sum + ms, 0);
 }
 
 describe("V8's helper threads", () => {
@@ -31,7 +51,7 @@ describe("V8's helper threads", () => {
     const { returned, helpers, others } = prioritiesAfter(1, 1);
     expect(helpers.length).toBeGreaterThan(0);
     expect(returned).toBe(helpers.length);
-    expect(new Set(helpers)).toEqual(new Set([10]));
+    expect(new Set(helpers)).toEqual(new Set([Math.min(19, getPriority() + 10)]));
     expect(new Set(others)).toEqual(new Set([getPriority()]));
     expect(prioritiesAfter(3, 2).returned).toBe(helpers.length);
   });
@@ -42,8 +62,15 @@ describe("V8's helper threads", () => {
     expect(new Set(helpers)).toEqual(new Set([getPriority()]));
   });
 
-  it('are told by a flag that this V8 knows', () => {
-    const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
-    expect(known).toContain(`${SCAVENGE_FLAG.replace('--no-', '--')} `);
+  it('step behind a process that was itself put behind', () => {
+    const { helpers, others } = prioritiesAfter(1, 1, ['nice', '-n', '5']);
+    const own = Math.min(19, getPriority() + 5);
+    expect(new Set(others)).toEqual(new Set([own]));
+    expect(new Set(helpers)).toEqual(new Set([Math.min(19, own + 10)]));
+  });
+
+  it('collect no young garbage where they step back, and do elsewhere', () => {
+    expect(helpersCollectFor(1, 2)).toBeGreaterThan(0);
+    expect(helpersCollectFor(1, 1)).toBe(0);
   });
 });

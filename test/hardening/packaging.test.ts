@@ -113,6 +113,10 @@ describe('the unit of systemd', () => {
     expect(values('ExecStart')[0]).toMatch(/^\/\S+\/solway up --config \S+ --data-dir \/var\/lib\/solway$/);
   });
 
+  it('lets it put its own threads behind one another, of all calls about resources', () => {
+    expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
+  });
+
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
     'is one that systemd understands',
     () => {

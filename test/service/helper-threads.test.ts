@@ -10,8 +10,11 @@ import { startService, writeConfiguration } from './start-service.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 const START_MS = 120_000;
-/** As `nice` counts: behind, and as who starts it. */
-const [BEHIND, AS_ALL] = [10, getPriority()];
+/** As `nice` counts: as who starts it, and behind. */
+const AS_ALL = getPriority();
+const BEHIND = Math.min(19, AS_ALL + 10);
+/** More than that are refused. */
+const WORKERS_MAX = 64;
 const NO_LEDGER = `
   [grpc]
   enabled = false
@@ -47,6 +50,7 @@ async function startOnOne(): Promise<number> {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   undo.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
@@ -65,7 +69,7 @@ it(
   START_MS,
 );
 
-it(
+it.skipIf(availableParallelism() > WORKERS_MAX)(
   'so do workers, of which there is one for each processor, and not the primary, which answers nobody',
   async () => {
     const workers = Math.max(2, availableParallelism());

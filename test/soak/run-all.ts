@@ -141,7 +141,7 @@ function processOutcomes(
   return [
     ...ofService.map(({ figures }) => memoryOutcome(figures, seconds, wasStarved)),
     ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
-    endsOutcome(ends.windows, seconds),
+    endsOutcome(ends.windows, gateway.figures.windows, seconds),
     ...ofService.map(({ name, faults }) =>
       outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),
     ),

@@ -19,6 +19,14 @@ import {
 const NASTY = `</title><script>alert("1")</script>'&`;
 const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;';
 
+/** Whether the ends of connections, so many beyond the others' in each window, are found to stay. */
+const endsOf = (beyond: readonly number[], counted = beyond.length): boolean | null =>
+  endsOutcome(
+    beyond.map((one, window) => ({ from: window * 10, beyond: one })),
+    windowsOf(Array(counted).fill(100)),
+    counted * 10,
+  ).isKept;
+
 const windowsOf = (mib: readonly number[], descriptors: readonly number[] = []): ProcessWindow[] =>
   mib.map((residentMib, at) => ({
     ...{
@@ -112,15 +120,15 @@ describe('a verdict', () => {
     expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(true);
   });
 
+  it('sees descriptors that become more than any hump, though few are open in between', () => {
+    const open = Array.from({ length: 18 }, (_, at) => (at < 13 ? 20 : 20 + (at - 12) * 60));
+    const windows = windowsOf(Array(18).fill(100), open);
+    expect(descriptorsOutcome({ name: 'gateway', windows }, 180).isKept).toBe(false);
+  });
+
   it('sees what is open at one end of a connection only, whichever end it is, and when it comes', () => {
     const judged = (at: number, beyond: number): boolean | null =>
-      endsOutcome(
-        Array.from({ length: 18 }, (_, window) => ({
-          from: window * 10,
-          beyond: window >= at ? beyond : -28,
-        })),
-        180,
-      ).isKept;
+      endsOf(Array.from({ length: 18 }, (_, window) => (window >= at ? beyond : -28)));
     expect([judged(17, -23), judged(17, -22), judged(17, -33), judged(17, -34)]).toEqual([
       true,
       false,
@@ -128,7 +136,17 @@ describe('a verdict', () => {
       false,
     ]);
     expect([judged(8, -22), judged(17, 40)]).toEqual([false, false]);
-    expect(endsOutcome([{ from: 0, beyond: 1 }], 10).isKept).toBe(null);
+  });
+
+  it('sees ends that become more slowly', () => {
+    expect(endsOf(Array.from({ length: 18 }, (_, window) => -28 + Math.floor(window / 4)))).toBe(true);
+    expect(endsOf(Array.from({ length: 18 }, (_, window) => -28 + Math.floor(window / 2)))).toBe(false);
+  });
+
+  it('does not take ends that were not counted for ends that stayed', () => {
+    expect(endsOf([], 18)).toBe(false);
+    expect(endsOf(Array(17).fill(-28), 18)).toBe(false);
+    expect(endsOf([1], 1)).toBe(null);
   });
 
   it('sees what is open when all have gone', () => {

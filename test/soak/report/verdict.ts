@@ -18,8 +18,12 @@ const TOO_SHORT = 'the run was too short';
 const STARVED_SHARE = 0.5;
 /** What a process has open at the least comes and goes with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
+/** And at the most so many: in a stall clients open new connections for what waits, a leak goes on beyond that. */
+const DESCRIPTORS_HUMP_MAX = 256;
 /** What a connection is just opening or closing with may be there at one end alone. */
 const ENDS_APART_MAX = 5;
+/** So much the later half may lie from the earlier one: what stays open is never closed again. */
+const ENDS_DRIFT_MAX = 2;
 /** What a process may have more when all is over: nothing is known that stays; one for what is just being asked. */
 const KEPT_MAX = 1;
 
@@ -57,29 +61,49 @@ export function memoryOutcome(
 }
 
 /**
- * Whether a process has more and more open while it is asked, at the least. At the most it has as many as its clients
- * opened connections at a time, which they do whenever the machine stands still: those are held against each other.
+ * Whether a process has more and more open while it is asked: at the least, and, by more than its clients open whenever
+ * the machine stands still, at the most. Ends of connections are held against each other besides.
  */
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
   const promise = `The ${name} has not more and more files and sockets open`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
   if (open.length === 0) return notJudged(promise, TOO_SHORT);
   const half = Math.floor(open.length / 2);
-  const more = Math.min(...open.slice(half)) - Math.min(...open.slice(0, half));
-  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
-  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
+  const moreOf = (pick: typeof Math.min): number => pick(...open.slice(half)) - pick(...open.slice(0, half));
+  const [more, higher] = [moreOf(Math.min), moreOf(Math.max)];
+  const faults = [
+    ...(more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half, at the least`] : []),
+    ...(higher > DESCRIPTORS_HUMP_MAX ? [`${higher} more in the later half, at the most`] : []),
+  ];
+  return outcomeOf(promise, `${Math.min(...open)} to ${Math.max(...open)} open`, faults);
 }
 
-/** Whether sockets of a process stay open whose other end is closed, or the other way about. */
-export function endsOutcome(windows: readonly EndsWindow[], seconds: number): Outcome {
+/**
+ * Whether sockets of a process stay open whose other end is closed, or the other way about.
+ * @param counted - stretches in which the process itself was counted: in each of them its ends must have been.
+ */
+export function endsOutcome(
+  windows: readonly EndsWindow[],
+  counted: ProcessFigures['windows'],
+  seconds: number,
+): Outcome {
   const promise =
     'No connection is open at one end only: what the gateway has open beyond its clients and the ledger stays the same';
+  const wanted = settled(counted, seconds).length;
+  if (wanted === 0) return notJudged(promise, TOO_SHORT);
   const beyond = settled(windows, seconds).map((window) => window.beyond);
-  if (beyond.length === 0) return notJudged(promise, TOO_SHORT);
+  if (beyond.length < wanted)
+    return outcomeOf(promise, 'it cannot be told', [`counted ${beyond.length} of ${wanted} times`]);
+  const half = Math.floor(beyond.length / 2);
+  const drift = Math.abs(median(beyond.slice(half)) - median(beyond.slice(0, half)));
   const usual = median(beyond);
   const apart = Math.max(...beyond.map((count) => Math.abs(count - usual)));
   const found = `${Math.min(...beyond)} to ${Math.max(...beyond)}, usually ${usual}`;
-  return outcomeOf(promise, found, apart > ENDS_APART_MAX ? [`${apart} apart from the usual`] : []);
+  const faults = [
+    ...(apart > ENDS_APART_MAX ? [`${apart} apart from the usual`] : []),
+    ...(drift > ENDS_DRIFT_MAX ? [`the later half lies ${drift} from the earlier one`] : []),
+  ];
+  return outcomeOf(promise, found, faults);
 }
 
 /** Whether a process gave back what it opened for those who asked, whenever it was. */
