@@ -12,9 +12,9 @@ if (major < NEEDED) {
       ' or newer, and this is ' +
       process.versions.node +
       '.\n' +
-      'Install it from https://nodejs.org, or run: npx -p node@' +
+      'Install Node.js ' +
       NEEDED +
-      ' -p solway solway\n',
+      ' from https://nodejs.org and run this command again.\n',
   );
   process.exitCode = 1;
 } else {

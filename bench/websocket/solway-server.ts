@@ -5,7 +5,7 @@ import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { StreamGate } from '../../src/gateway/session.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { HttpServer } from '../../src/servers/http.ts';
-import { WebSocketDialect } from '../../src/servers/websocket/server.ts';
+import { WebSocketDialect, webSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 import { openDirectory } from '../one-key.ts';
 import { EVENTS_MADE, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
@@ -69,4 +69,4 @@ process.on('message', (order: ServerOrder) => {
 });
 process.on('SIGTERM', () => process.exit());
 const { port } = await http.listen();
-say({ listening: { port, path: `${dialect.path}?api-key=${secret}` } });
+say({ listening: { port, path: `${webSocketOptions.path}?api-key=${secret}` } });

@@ -32,7 +32,10 @@ function remedyOf(code: string | undefined, place: ListenPlace): string | null {
     case 'EADDRINUSE':
       return `${kind} ${port} of ${host} is taken: stop what listens there, or choose another with ${portOption}`;
     case 'EACCES':
-      return `this user may not listen on ${kind} ${port}: choose one from 1024 up with ${portOption}`;
+      return (
+        `this user may not listen on ${kind} ${port} of ${host}: choose one from 1024 up with ${portOption}, ` +
+        'or give the process the capability CAP_NET_BIND_SERVICE'
+      );
     case 'EADDRNOTAVAIL':
       return `${hostField}: this machine does not have the address ${host}: correct it, or take "0.0.0.0"`;
     case 'ENOTFOUND':

@@ -22,7 +22,6 @@ const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
   ENOTFOUND: 'the host of database_url is unknown: check its name',
   ETIMEDOUT: 'it does not answer: check the host of database_url and the firewalls between',
-  EACCES: 'this user may not write there: change the owner of data_dir or choose another',
   EROFS: 'the disk of data_dir is read-only: choose another data_dir',
   ENOSPC: 'the disk of data_dir is full: make room',
   ENOENT: 'the folder of data_dir cannot be made there: choose another data_dir',
@@ -84,13 +83,24 @@ export function isOfArguments(error: unknown): error is Error {
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 
+/** A file or folder that this user may not read or write; null for any other problem. */
+function permissionProblem(error: unknown): string | null {
+  const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
+  if ((code !== 'EACCES' && code !== 'EPERM') || typeof path !== 'string') return null;
+  const user = process.getuid === undefined ? 'this user' : `this user (uid ${process.getuid()})`;
+  const remedy = 'change its owner or permissions, or configure another path';
+  return `${user} has no permission for ${dest ?? path}: ${remedy} (${code})`;
+}
+
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
   if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
   // SQLite's extended codes say more than is needed: SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
-  if (remedy !== undefined) return `${remedy} (${code})`;
+  const { path } = error as NodeJS.ErrnoException;
+  const place = typeof path === 'string' ? `${path}: ` : '';
+  if (remedy !== undefined) return `${place}${remedy} (${code})`;
   const message = error instanceof Error ? error.message : '';
   if (message.startsWith('Connection terminated')) return CONNECTION_LOST;
   return /timeout/i.test(message) ? remedies.ETIMEDOUT! : null;
@@ -109,7 +119,7 @@ function cleanMessage(error: unknown): string {
 export function ledgerProblemText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'mkdir') return `${path} is no folder: name another with --ledger`;
-  return cleanMessage(error);
+  return permissionProblem(error) ?? cleanMessage(error);
 }
 
 /**
@@ -118,5 +128,5 @@ export function ledgerProblemText(error: unknown): string {
  */
 export function problemText(error: unknown): string {
   if (ownErrors.some((type) => error instanceof type)) return (error as Error).message;
-  return remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
+  return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
 }

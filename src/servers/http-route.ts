@@ -97,9 +97,9 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
   return joined;
 }
 
-/** Whoever takes connections that leave HTTP on one path, and keeps what comes of them. */
+/** Accepts connections that leave HTTP on its paths, and keeps them. */
 export interface HttpUpgrade {
-  readonly path: string;
+  readonly paths: readonly string[];
   /** The protocol that requests name in their header `Upgrade`, in lower case. */
   readonly protocol: string;
   /**

@@ -208,7 +208,7 @@ export class HttpServer implements DoorBehind {
       return;
     }
     const { path, query } = splitUrl(request.url ?? '/');
-    const upgrade = this.#upgrades.find((one) => one.path === path);
+    const upgrade = this.#upgrades.find(({ paths }) => paths.includes(path));
     if (upgrade === undefined || this.draining || faultOfHead(request) !== null) {
       const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
       const isLost = !this.draining && upgrade === undefined;

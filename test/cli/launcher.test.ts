@@ -18,6 +18,9 @@ describe('the launcher of the published package', () => {
     const { status, stdout, stderr } = launch(version);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain(`solway needs Node.js 24 or newer, and this is ${version}.`);
+    // The package is not in the registry.
+    expect(stderr).not.toMatch(/\b(?:npx|npm)\b/);
+    expect(stderr).toContain('Install Node.js 24 from https://nodejs.org');
   });
 
   it('says what to run where nothing is built, and hides no mistake of what is', () => {

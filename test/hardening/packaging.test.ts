@@ -1,16 +1,27 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../service/program.ts';
 
 /** Files for those who run the published package; neither Docker nor systemd as a manager is needed to hold them. */
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
+  version: string;
   files: string[];
   bin: { solway: string };
   engines: { node: string };
+  dependencies: Record<string, string>;
 };
 /** What the build makes, so that the sources do not have it. */
 const BUILT = ['dist', 'web/dist'];
@@ -35,6 +46,38 @@ function instructionsOf(text: string): Instruction[] {
       if (name === 'FROM') stage += 1;
       return { name, text: rest.trim(), stage };
     });
+}
+
+type LockedPackage = Readonly<{
+  version: string;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+}>;
+
+const lockIn = (folder: string): Record<string, LockedPackage> =>
+  JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages;
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
+
+/** Names of what a package cannot run without, and of its optional dependencies. */
+const needsOf = (one: LockedPackage): string[] => [
+  ...Object.keys({ ...one.dependencies, ...one.optionalDependencies }),
+  ...Object.keys(one.peerDependencies ?? {}).filter(
+    (name) => one.peerDependenciesMeta?.[name]?.optional !== true,
+  ),
+];
+
+/** Names of all packages that these need, directly or through others. */
+function allNeededBy(names: readonly string[], lock: Record<string, LockedPackage>): Set<string> {
+  const needed = new Set(names);
+  for (const name of needed) {
+    for (const [path, one] of Object.entries(lock)) {
+      if (nameOf(path) === name) for (const next of needsOf(one)) needed.add(next);
+    }
+  }
+  return needed;
 }
 
 describe('the Dockerfile', () => {
@@ -71,13 +114,35 @@ describe('the Dockerfile', () => {
 
   it('holds what is published, by the lock file, and runs nothing of what it installs', () => {
     expect(of('RUN', 0).join()).toContain('npm pack');
-    expect(of('RUN', 1)).toEqual([expect.stringMatching(/^npm ci --omit=dev --ignore-scripts/)]);
+    expect(of('RUN', 1)).toEqual([expect.stringMatching(/&& npm ci --omit=dev --ignore-scripts/)]);
     expect(of('COPY')).toEqual(['--from=install /opt/solway /opt/solway']);
+  });
+
+  it('installs only what production dependencies need, at the versions of the lock file', () => {
+    const folder = temporaryFolder('image');
+    for (const file of ['package.json', 'package-lock.json'])
+      copyFileSync(join(root, file), join(folder, file));
+    const commands = (of('RUN', 1)[0] ?? '').split('&&').map((command) => command.trim());
+    expect(commands.pop()).toMatch(/^npm ci /);
+    const env = { ...process.env, npm_config_offline: 'true' };
+    for (const command of commands) execFileSync('sh', ['-c', command], { cwd: folder, env, stdio: 'pipe' });
+    const list = ['ls', '--all', '--omit=dev', '--package-lock-only', '--parseable'];
+    const paths = execFileSync('npm', list, { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' })
+      .split('\n')
+      .filter((line) => line.includes('node_modules'))
+      .map((line) => line.slice(line.indexOf('node_modules')));
+    const needed = allNeededBy(Object.keys(manifest.dependencies), lockIn(root));
+    expect(paths.length).toBeGreaterThan(100);
+    expect(paths.map(nameOf).filter((name) => !needed.has(name))).toEqual([]);
+    const [resolved, locked] = [lockIn(folder), lockIn(root)];
+    expect(paths.filter((path) => resolved[path]?.version !== locked[path]?.version)).toEqual([]);
+    const present = new Set(paths.map(nameOf));
+    expect(Object.keys(manifest.dependencies).filter((name) => !present.has(name))).toEqual([]);
   });
 
   it('runs the program itself as nobody in particular, hears signals, and is asked whether it is ready', () => {
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', `/opt/solway/${manifest.bin.solway}`]);
-    expect(JSON.parse(of('CMD')[0] ?? '')).toEqual(['up']);
+    expect(JSON.parse(of('CMD')[0] ?? '')).toEqual(['up', '--config', '/etc/solway/solway.toml']);
     expect(of('USER')).toEqual(['10001:10001']);
     expect(of('STOPSIGNAL')).toEqual(['SIGTERM']);
     const [, check = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? [];
@@ -110,7 +175,10 @@ describe('the unit of systemd', () => {
       expect([name, values(name)]).toEqual([name, [value]]);
     expect(Number(values('LimitNOFILE')[0])).toBeGreaterThan(100_000);
     expect(values('MemoryMax')).toHaveLength(1);
-    expect(values('ExecStart')[0]).toMatch(/^\/\S+\/solway up --config \S+ --data-dir \/var\/lib\/solway$/);
+    // Without a path: systemd looks in /usr/local/bin and /usr/bin, where npm installs it.
+    expect(values('ExecStart')).toEqual([
+      'solway up --config /etc/solway/solway.toml --data-dir /var/lib/solway',
+    ]);
   });
 
   it('lets it put its own threads behind one another, of all calls about resources', () => {
@@ -145,6 +213,13 @@ describe('the unit of systemd', () => {
 });
 
 describe('the published package', () => {
+  it('is installed from a tarball, because it is not in the registry', () => {
+    expect(read('docs/deployment.md')).toContain(`./solway-${manifest.version}.tgz`);
+    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+    const fromRegistry = /\bnpm (?:i|install) (?:--?\S+ )*solway\b|\bnpx (?:\S+ )*solway\b/;
+    expect(pages.filter((page) => fromRegistry.test(read(page)))).toEqual([]);
+  });
+
   it('has what the unit, the image and the page about them name', () => {
     const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { createLogger } from '../../src/base/log.ts';
 import type { HttpTls } from '../../src/servers/http-options.ts';
 import { load } from '../app/load-configuration.ts';
 import { type Door, rawPost, startDoor, Wire } from '../servers/start-door.ts';
+import { startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 import { call, statuses } from './doors.ts';
 
@@ -187,5 +188,27 @@ describe('the doctor', () => {
     ]);
     expect(() => readTls({ ...old, key: join(folder, 'none') })).toThrow('server.tls.key_file: ');
     expect(await checkTls(load(''))).toEqual([]);
+  });
+});
+
+describe('the docs', () => {
+  const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+
+  it('show a configuration with which the service itself speaks TLS, on both ports', async () => {
+    const [, toml = ''] = /^### TLS$[\s\S]*?^```toml\n([\s\S]*?)^```/m.exec(page('operating.md')) ?? [];
+    const files = { '/etc/solway/cert.pem': old.cert, '/etc/solway/key.pem': old.key };
+    const configuration = Object.entries(files).reduce((text, [from, to]) => text.replaceAll(from, to), toml);
+    const service = await startService({ configuration: `${configuration}\n[localnet]\nslot_ms = 50\n` });
+    try {
+      const { url, wsUrl, grpcUrl } = service.ready;
+      expect([url, wsUrl, grpcUrl].map((one) => new URL(one).protocol)).toEqual(['https:', 'wss:', 'https:']);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('tell callers so', () => {
+    const transport = /^\*\*HTTP\.\*\* .*$/m.exec(page('json-rpc.md'))?.[0];
+    expect(transport).toContain('(operating.md#tls)');
   });
 });

@@ -9,7 +9,7 @@ import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 
 /** Answers each byte with the same. */
 const echo: HttpUpgrade = {
-  path: '/echo',
+  paths: ['/echo'],
   protocol: 'echo',
   accept: (_request, socket, head) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n');

@@ -118,13 +118,17 @@ export class WebSocketDoor {
     this.keys.apply([changed]);
   }
 
-  url(key: string | null): string {
-    return `ws://127.0.0.1:${this.port}/v1/ws${key === null ? '' : `?api-key=${key}`}`;
+  url(key: string | null, path = '/v1/ws'): string {
+    return `ws://127.0.0.1:${this.port}${path}${key === null ? '' : `?api-key=${key}`}`;
   }
 
   /** A client that is connected. */
-  async connect(key: string | null = this.createKey(), options: ClientOptions = {}): Promise<Client> {
-    const client = new Client(new WebSocket(this.url(key), { perMessageDeflate: false, ...options }));
+  async connect(
+    key: string | null = this.createKey(),
+    options: ClientOptions = {},
+    path?: string,
+  ): Promise<Client> {
+    const client = new Client(new WebSocket(this.url(key, path), { perMessageDeflate: false, ...options }));
     this.#clients.push(client);
     await once(client.socket, 'open');
     return client;

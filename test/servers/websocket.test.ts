@@ -39,6 +39,22 @@ describe('a handshake', () => {
     }
   });
 
+  it('succeeds on the JSON-RPC path too, which web3.js derives from an http URL', async () => {
+    const client = await door.connect(door.createKey(), {}, '/v1/rpc');
+    expect(await client.ask('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
+    expect(await client.ask('slotSubscribe')).toMatchObject({ result: 1 });
+  });
+
+  it('on the JSON-RPC path may follow a call on the same connection', async () => {
+    const key = door.createKey();
+    const wire = door.wire();
+    wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
+    await wire.until(/"id":1\}/);
+    wire.socket.write(handshake(`/v1/rpc?api-key=${key}`));
+    await wire.until(/HTTP\/1\.1 101 /);
+    wire.socket.destroy();
+  });
+
   const refused: [string, () => string, number, string][] = [
     ['without a key', () => '/v1/ws', 401, 'MISSING_KEY'],
     ['with a key that does not exist', () => '/v1/ws?api-key=nonsense', 403, 'INVALID_KEY'],
@@ -55,7 +71,8 @@ describe('a handshake', () => {
       'UNAUTHORIZED_PRODUCT',
     ],
     ['on a path that does not exist', () => `/v1/wss?api-key=${door.createKey()}`, 404, 'NOT_FOUND'],
-    ['on the path of another dialect', () => `/v1/rpc?api-key=${door.createKey()}`, 404, 'NOT_FOUND'],
+    ['on the JSON-RPC path without a key', () => '/v1/rpc', 401, 'MISSING_KEY'],
+    ['on the JSON-RPC path with a wrong key', () => '/v1/rpc?api-key=nonsense', 403, 'INVALID_KEY'],
   ];
   it.each(refused)('%s is refused in HTTP', async (_, path, status, code) => {
     const refusal = await door.refusal(path());

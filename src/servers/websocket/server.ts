@@ -69,6 +69,7 @@ const PIECES_LEAST = 128;
 /** JSON-RPC over WebSocket: the handshake, and the connections that come of it. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
+  readonly paths: readonly string[];
   readonly #door: StreamDoor;
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
@@ -79,6 +80,8 @@ export class WebSocketDialect implements HttpUpgrade {
   constructor(door: StreamDoor, log: Logger, options: Partial<WebSocketOptions> = {}) {
     this.#door = door;
     this.#options = withDefaults(webSocketOptions, options);
+    // web3.js derives the WebSocket address from the JSON-RPC address and keeps its path.
+    this.paths = [this.#options.path, rpcServerOptions.path];
     this.#connections = new Connections(this.#options);
     this.#surroundings = {
       options: this.#options,
@@ -86,10 +89,6 @@ export class WebSocketDialect implements HttpUpgrade {
       log,
       gone: (connection) => this.#connections.delete(connection),
     };
-  }
-
-  get path(): string {
-    return this.#options.path;
   }
 
   /** Connections that are open. */
@@ -104,7 +103,7 @@ export class WebSocketDialect implements HttpUpgrade {
       const failure = this.#explain(request, query);
       refuse(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
     };
-    return new Map([[this.path, new Map([['GET', get]])]]);
+    return new Map([[this.#options.path, new Map([['GET', get]])]]);
   }
 
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void {
