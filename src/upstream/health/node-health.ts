@@ -160,8 +160,11 @@ export class NodeHealth {
     const isGood = outcome.kind === 'answer' && outcome.answer.errorCode === 0;
     this.ejection.notePoll(isGood && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs, now);
-    else this.#noteAnswer(outcome.answer, now, elapsedMs);
+    if (outcome.kind !== 'answer') this.#learn(outcome, elapsedMs, now);
+    else {
+      this.circuit.pollSucceeded();
+      this.#noteAnswer(outcome.answer, now, elapsedMs);
+    }
   }
 
   /**
