@@ -113,11 +113,11 @@ function sourceFinder(sources: Sources, fallback: string): SourceOf {
   };
 }
 
-/**
- * Reads the file, lays the environment over it and the command line over both, and resolves references.
- * @throws ConfigurationError
- */
-export function readLayers(given: ConfigurationArguments, environment: Environment): Layers {
+/** The layers before references are resolved, and the folder that references to files start from. */
+type WrittenLayers = Layers & Readonly<{ folder: string }>;
+
+/** Reads the file, lays the environment over it and the command line over both. @throws ConfigurationError */
+export function readWrittenLayers(given: ConfigurationArguments, environment: Environment): WrittenLayers {
   const shown = chooseFile(given, environment);
   const file = shown === null ? null : resolve(shown);
   const raw: Table = file === null || shown === null ? {} : readToml(file, shown);
@@ -125,8 +125,16 @@ export function readLayers(given: ConfigurationArguments, environment: Environme
   putEnvironment(raw, environment, sources);
   putArguments(raw, given, sources);
   const sourceOf = sourceFinder(sources, shown ?? 'configuration');
+  return { raw, file, sourceOf, folder: file === null ? process.cwd() : dirname(file) };
+}
+
+/**
+ * Reads all layers and resolves references.
+ * @throws ConfigurationError
+ */
+export function readLayers(given: ConfigurationArguments, environment: Environment): Layers {
+  const { raw, file, sourceOf, folder } = readWrittenLayers(given, environment);
   const problems: Problem[] = [];
-  const folder = file === null ? process.cwd() : dirname(file);
   const resolved = resolveReferences(raw, (value, field) => {
     if (typeof value !== 'string') return value;
     try {

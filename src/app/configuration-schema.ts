@@ -170,6 +170,7 @@ const upstreamPool = section({
   copy_share: share.default(upstream.copyShare),
   copies_max: whole(1, 10_000).default(upstream.copiesMax),
   readmit_answers_min: whole(1, 10_000).default(upstream.readmitAnswersMin),
+  readmit_polls_min: whole(1, 10_000).default(upstream.readmitPollsMin),
   hedge_share: share.default(upstream.hedgeShare),
   hedge_burst: whole(1, 100_000).default(upstream.hedgeBurst),
   hedge_quantile: share.default(upstream.hedgeQuantile),

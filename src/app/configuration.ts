@@ -6,7 +6,7 @@ import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { crossCheck } from './configuration-checks.ts';
 import { ConfigurationError, problemsFrom } from './configuration-errors.ts';
-import { readLayers } from './configuration-layers.ts';
+import { readLayers, readWrittenLayers } from './configuration-layers.ts';
 import { type CamelNames, camelNames } from './configuration-names.ts';
 import { configurationSchema, type RawConfiguration, WS_OFF } from './configuration-schema.ts';
 import type { Environment } from './configuration-secrets.ts';
@@ -172,4 +172,12 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
   const problems = crossCheck(configuration, sourceOf);
   if (problems.length > 0) throw new ConfigurationError(problems);
   return configuration;
+}
+
+/** The data folder alone, whatever is wrong with the rest of the configuration. @throws ConfigurationError */
+export function loadDataDir(given: ConfigurationArguments, environment: Environment): string {
+  const { raw, sourceOf } = readWrittenLayers(given, environment);
+  const parsed = configurationSchema.pick({ data_dir: true }).safeParse({ data_dir: raw.data_dir });
+  if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
+  return resolve(parsed.data.data_dir);
 }

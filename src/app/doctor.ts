@@ -5,9 +5,8 @@ import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
 import { readAddedNodes } from './added-nodes.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
-import { environmentFields } from './configuration-layers.ts';
-import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { mistypedVariables } from './configuration-warnings.ts';
 import { openDataDir } from './data-dir.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
@@ -62,36 +61,6 @@ async function checkPepperRights(configuration: Configuration, environment: Envi
   const rights = await stat(path).catch(() => null);
   if (rights === null || (rights.mode & 0o077) === 0) return [];
   return [{ subject: 'pepper', verdict: 'warning', text: `others may read ${path}: chmod 600 ${path}` }];
-}
-
-/** What the snippets for callers read, on the same machine perhaps. */
-const callersVariables = [
-  ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
-  ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
-];
-
-/** A mistyped variable is silently nothing; one that is near to a known one is worth a word. */
-function checkVariables(environment: Environment): Finding[] {
-  const known = [
-    ...Object.keys(environmentFields),
-    'SOLWAY_CONFIG',
-    'SOLWAY_PEPPER',
-    'SOLWAY_PEPPER_FILE',
-    'SOLWAY_TOKEN',
-  ];
-  return Object.keys(environment)
-    .filter((name) => name.startsWith('SOLWAY_') && ![...known, ...callersVariables].includes(name))
-    .flatMap((name): Finding[] => {
-      const nearest = nearestName(name, known);
-      if (nearest === null) return [];
-      return [
-        {
-          subject: 'environment',
-          verdict: 'warning',
-          text: `${name} does nothing: did you mean ${nearest}?`,
-        },
-      ];
-    });
 }
 
 function describeReport(report: ProbeReport): string {
@@ -167,7 +136,9 @@ export async function examine(configuration: Configuration, environment: Environ
   const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
   const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
-    ...checkVariables(environment),
+    ...mistypedVariables(environment).map(
+      (text): Finding => ({ subject: 'environment', verdict: 'warning', text }),
+    ),
     dataDir,
     ...(await checkLogFile(configuration)),
     database,

@@ -16,6 +16,7 @@ import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
 import { ListenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
+import { ReloadError } from './reload-commands.ts';
 import { TlsFileError } from './tls-files.ts';
 
 const remedies: Readonly<Record<string, string>> = {
@@ -65,6 +66,7 @@ const ownErrors = [
   LogFileError,
   NoAnswer,
   PepperError,
+  ReloadError,
   SchemaTooNewError,
   SecretReferenceError,
   TlsFileError,

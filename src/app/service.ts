@@ -28,6 +28,7 @@ import { openObserving } from './observing.ts';
 import { firstOperatorLink } from './operator-commands.ts';
 import { problemText } from './problem-text.ts';
 import { openFollowing, openReload, problemsOf, type Reloading, type Rereading } from './reload.ts';
+import { openReloadSocket } from './reload-socket.ts';
 import { openRestServices } from './rest-services.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
@@ -213,6 +214,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     rest.reachedAt(urls.url);
     observing.reachedAt(urls.url);
     reached = { ...reached, ...urls };
+    // A worker has none: the primary's is for all.
+    if (seat === undefined)
+      stops.push(await openReloadSocket(configuration.dataDir, reload.services.reload, log));
     const first = await firstThings(options, configuration, access, urls.url);
     return { ...reached, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {

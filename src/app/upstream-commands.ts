@@ -156,7 +156,3 @@ export async function withUpstreamOffice<Result>(
 /** The same on another machine, with an operator's token. */
 export const remoteUpstreamOffice = (url: string, token: string, environment: Environment): UpstreamOffice =>
   officeOf(remoteApi({ url, token }), environment);
-
-/** Lets a running service read its configuration again. @throws ApiError with what is wrong, ApiUnreachableError */
-export const reloadService = async (url: string, token: string): Promise<Answered<'POST /reload'>> =>
-  remoteApi({ url, token }).call('POST /reload', {});

@@ -30,7 +30,7 @@ const commands: Readonly<Record<string, Row>> = {
     summary: 'invite and list whoever runs the service',
     load: () => import('./commands/operator.ts'),
   },
-  config: { summary: 'check the configuration', load: () => import('./commands/config.ts') },
+  config: { summary: 'check or show the configuration', load: () => import('./commands/config.ts') },
   doctor: {
     summary: 'check everything the service needs and say what to mend',
     load: () => import('./commands/doctor.ts'),

@@ -44,6 +44,27 @@ describe('a circuit', () => {
     }
   });
 
+  it('is closed by a poll, and opened again by the first call that fails, for twice as long each time', () => {
+    const circuit = tripped(0);
+    let now = 0;
+    for (const length of [100, 200, 400, 800, 800]) {
+      expect(circuit.isOpen(now + length - 1)).toBe(true);
+      now += length;
+      circuit.started(now);
+      circuit.pollSucceeded();
+      expect([circuit.isOpen(now), circuit.tripped]).toEqual([false, false]);
+      circuit.started(now);
+      circuit.failed(now);
+      expect(circuit.tripped).toBe(true);
+    }
+    circuit.pollSucceeded();
+    circuit.succeeded();
+    for (let i = 1; i < limits.circuitFailuresMax; i++) circuit.failed(now);
+    expect(circuit.tripped).toBe(false);
+    circuit.failed(now + 800);
+    expect([circuit.isOpen(now + 899), circuit.isOpen(now + 900)]).toEqual([true, false]);
+  });
+
   it('is not kept open longer by requests that were under way when it opened', () => {
     const circuit = tripped(0);
     circuit.failed(50);

@@ -12,6 +12,8 @@ export class Circuit {
   readonly #limits: CircuitLimits;
   #failures = 0;
   #openForMs = 0;
+  /** How long it was open the last time; 0 when a call has succeeded since. */
+  #lastOpenForMs = 0;
   #openUntil = 0;
   #onTrial = false;
 
@@ -41,6 +43,15 @@ export class Circuit {
   succeeded(): void {
     this.#failures = 0;
     this.#openForMs = 0;
+    this.#lastOpenForMs = 0;
+    this.#onTrial = false;
+  }
+
+  /** A health poll closes it, but proves nothing about calls: the first that fails opens it again, for twice as long. */
+  pollSucceeded(): void {
+    if (!this.tripped) return;
+    this.#failures = this.#limits.circuitFailuresMax - 1;
+    this.#openForMs = 0;
     this.#onTrial = false;
   }
 
@@ -50,7 +61,8 @@ export class Circuit {
     if (this.#failures < this.#limits.circuitFailuresMax) return;
     if (now < this.#openUntil) return;
     const first = this.#limits.circuitOpenMs;
-    this.#openForMs = Math.min(Math.max(first, this.#openForMs * 2), first * LONGEST);
+    this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * LONGEST);
+    this.#lastOpenForMs = this.#openForMs;
     this.#openUntil = now + this.#openForMs;
   }
 

@@ -73,8 +73,10 @@ export type UpstreamLimits = Readonly<{
   /** The share of reads of which a node that is passed over gets a copy, and how many copies are under way at most. */
   copyShare: number;
   copiesMax: number;
-  /** Good answers in a row after which it comes back. */
+  /** Good answers in a row after which it is re-admitted. */
   readmitAnswersMin: number;
+  /** Answered polls in a row, with no failed call between, after which it is re-admitted on probation. */
+  readmitPollsMin: number;
   /** The share of reads that may be put to a second node because the first is late. */
   hedgeShare: number;
   /** How many such there may be in a row after a calm while. */
@@ -135,6 +137,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   copyShare: 0.1,
   copiesMax: 4,
   readmitAnswersMin: 10,
+  readmitPollsMin: 5,
   hedgeShare: 0.05,
   hedgeBurst: 10,
   hedgeQuantile: 0.95,

@@ -392,6 +392,45 @@ describe('solway', () => {
 });
 
 describe('solway config check', () => {
+  it('says in a few lines that a configuration is valid, and what is unusual', async () => {
+    const file = join(folder, 'short.toml');
+    const node = (name: string, url: string, more = '') =>
+      `[[upstream]]\nname = "${name}"\nnetwork = "devnet"\nurl = "${url}"\n${more}`;
+    const check = (...args: string[]) => runHere(folder, ['config', 'check', '--config', file, ...args]);
+    writeFileSync(file, node('one', 'https://a.example') + node('two', 'http://127.0.0.1:8899'));
+    expect(await check()).toEqual({
+      code: 0,
+      out: `Configuration valid: ${file}\nNodes: 2 of devnet\n`,
+      err: '',
+    });
+    const open = '[server]\nhost = "0.0.0.0"\n[metrics]\nopen = true\n';
+    writeFileSync(file, node('one', `http://a.example/${SECRET}`, 'ws = "off"\n') + open);
+    const { code, out } = await check();
+    expect(out.match(/^.*?: [\w.[\]]+/gm)).toEqual([
+      'Nodes: 1',
+      'Warning: upstream',
+      'Warning: upstream[0].url',
+      'Warning: upstream[0]',
+      'Warning: server.host',
+      'Warning: metrics.open',
+    ]);
+    expect([code, out.includes(SECRET)]).toEqual([0, false]);
+    expect(JSON.parse((await check('--json')).out).warnings).toHaveLength(5);
+    writeFileSync(file, '');
+    expect((await check()).out).toContain('Nodes: none\nWarning: upstream: no node is configured');
+  });
+
+  it('leaves every setting to config show', async () => {
+    const { code, out } = await runHere(folder, [
+      'config',
+      'show',
+      '--upstream',
+      `https://h.example/${SECRET}`,
+    ]);
+    expect([code, JSON.parse(out).upstreams[0].url]).toEqual([0, 'https://h.example/[redacted]']);
+    expect(JSON.parse(out).server.port).toBe(8080);
+  });
+
   it('shows what is in force, without secrets', async () => {
     const args = ['config', 'check', '--upstream', `https://u:${SECRET}@h.example/${SECRET}`, '--json'];
     const { code, out } = await runHere(folder, args);

@@ -94,8 +94,8 @@ it.each([
   ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header is NAME=VALUE'],
   [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
-  [['reload'], 'into SOLWAY_TOKEN'],
-  [['reload'], `under Settings, "Operator's tokens"`],
+  [['reload', '--server', 'http://127.0.0.1:1'], 'into SOLWAY_TOKEN'],
+  [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator's tokens"`],
 ])('says what to write in place of %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
     code: 2,

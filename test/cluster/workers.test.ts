@@ -9,6 +9,7 @@ import { eventually } from '../service/eventually.ts';
 import { type OperatorApi, operatorApi } from '../service/operator-token.ts';
 import { isRunning } from '../service/program.ts';
 import { rawSocket } from '../service/raw-socket.ts';
+import { runCommand } from '../service/run-command.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
@@ -201,9 +202,19 @@ describe('a service of two workers', () => {
     writeFileSync(service.config, changed);
     expect(await api.ask('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
     expect(await timeouts()).toEqual([130_000, 130_000]);
+    writeFileSync(service.config, changed.replace('130000', '140000'));
+    expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
+      code: 0,
+      out: 'In force now: rest.timeout_ms.\n',
+    });
+    expect(await timeouts()).toEqual([140_000, 140_000]);
     writeFileSync(service.config, changed.replace('130000', '5'));
+    expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('rest.timeout_ms'),
+    });
     await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
-    expect(await timeouts()).toEqual([130_000, 130_000]);
+    expect(await timeouts()).toEqual([140_000, 140_000]);
   });
 
   it('goes on when a worker is killed, and has it back', async () => {

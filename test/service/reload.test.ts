@@ -1,10 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
+import { temporaryFolder } from './program.ts';
 import { rpcDoor } from './rpc-door.ts';
+import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const SECRET = 'a-provider-key-that-nobody-reads';
@@ -63,6 +66,42 @@ it('a running service takes another configuration at SIGHUP and when it is asked
   service.process.kill('SIGHUP');
   await asks(first);
   expect(service.output()).not.toContain(SECRET);
+});
+
+it('solway reload reaches the service of the data folder without a token, and tells the result', async () => {
+  const [first, second] = nodes as [MockNode, MockNode];
+  const reload = (...args: string[]) => runCommand('reload', '--data-dir', service.dataDir, ...args);
+  expect(statSync(join(service.dataDir, 'reload.sock')).mode & 0o777).toBe(0o600);
+  configure(`${nodeTable('one', first)}[server]\nheaders_max_bytes = 30000\n`);
+  expect(await reload()).toEqual({
+    code: 0,
+    out: 'In force now: log.level, upstream.\nThese need a restart: server.headers_max_bytes.\n',
+    err: '',
+  });
+  expect(await reload('--json')).toMatchObject({
+    code: 0,
+    out: '{"changed":[],"restart":["server.headers_max_bytes"]}\n',
+  });
+
+  configure(`${nodeTable('two', second)}[server]\nbody_max_bytes = 5\n`);
+  const rejected = await reload('--config', service.config);
+  expect(rejected).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/nothing was changed: .*server\.body_max_bytes/),
+  });
+  expect(JSON.parse((await reload('--json')).out)).toEqual({
+    error: expect.stringContaining('server.body_max_bytes'),
+  });
+  await asks(first);
+  const { items } = await api.ask<{ items: { actor: string; action: string }[] }>('GET', '/audit');
+  const actors = items.filter(({ action }) => action === 'configuration.reload').map(({ actor }) => actor);
+  expect(actors[0]).toMatch(/^cli:/);
+});
+
+it('solway reload says where it looked when no service uses the data folder', async () => {
+  const folder = temporaryFolder('reload');
+  const words = expect.stringContaining(`no running service uses the data folder ${folder}`);
+  expect(await runCommand('reload', '--data-dir', folder)).toMatchObject({ code: 1, err: words });
 });
 
 it('a node that is added answers calls within a second or two, and no more once it is removed', async () => {

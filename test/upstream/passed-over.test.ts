@@ -104,6 +104,7 @@ describe('a node whose calls fail while its polls do not', () => {
       circuitFailuresMax: 1_000,
       copyShare: 1,
       readmitAnswersMin: 5,
+      readmitPollsMin: 10_000,
     });
     const { pool, mocks } = scene;
     pool.start();
@@ -117,8 +118,28 @@ describe('a node whose calls fail while its polls do not', () => {
     expect(reasonOf('node-1')).toBeNull();
   });
 
+  it('is re-admitted by answered polls without any traffic, and ejected again by one failed call', async () => {
+    scene = await stage([broken, healthy('2')], { circuitFailuresMax: 1_000, copyShare: 0 });
+    const { pool, mocks } = scene;
+    pool.start();
+    await untilKnown();
+    await until(() => stateOf('node-1') === 'healthy');
+    expect(pool.status()[0]!.copies).toBe(0);
+    const before = mocks[0]!.count('getBalance');
+    while (mocks[0]!.count('getBalance') === before) expect(await askTimes(1)).toEqual(['2']);
+    expect(stateOf('node-1')).toBe('failing');
+    mocks[0]!.become(healthy('1'));
+    await until(() => stateOf('node-1') === 'healthy');
+    while (!(await askTimes(1)).includes('1'));
+    expect(stateOf('node-1')).toBe('healthy');
+  });
+
   it('gets no copy of what is heavy or has an effect', async () => {
-    scene = await stage([broken, healthy('2')], { circuitFailuresMax: 1_000, copyShare: 1 });
+    scene = await stage([broken, healthy('2')], {
+      circuitFailuresMax: 1_000,
+      copyShare: 1,
+      readmitPollsMin: 10_000,
+    });
     const { pool, mocks } = scene;
     pool.start();
     await untilKnown();

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import type { ReloadedBy } from '../../control/api/services.ts';
 import { type CountedFiles, openCountedFiles } from '../../control/storage/open-storage.ts';
 import { makeFirstKeys, type PreparedStore, prepareStore } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
@@ -10,6 +11,7 @@ import { LiveConfiguration } from '../live-configuration.ts';
 import { firstOperatorLink } from '../operator-commands.ts';
 import { problemText } from '../problem-text.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
+import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { stopEach } from '../stop-each.ts';
 import { workerCount } from '../worker-count.ts';
@@ -143,6 +145,8 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     const newKeys = await makeFirstKeys(house.prepared, configuration);
     if (newKeys.length > 0) await processes.askAll('refresh', null);
     const setupUrl = await firstOperatorLink(configuration, store, reached.url);
+    const reloader = reload && ((by: ReloadedBy) => reload.forCaller(by));
+    stops.push(await openReloadSocket(configuration.dataDir, reloader, log));
     return {
       ...{ ...reached, newKeys, setupUrl, stop },
       async reload() {

@@ -1,4 +1,4 @@
-import { loadConfiguration } from '../../app/configuration.ts';
+import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
@@ -6,21 +6,24 @@ import {
 } from '../../app/configuration-arguments.ts';
 import { ConfigurationError, describeProblem } from '../../app/configuration-errors.ts';
 import { showConfiguration } from '../../app/configuration-view.ts';
+import { configurationWarnings, nodesByNetwork } from '../../app/configuration-warnings.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
-const help = `Usage: solway config check [options]
+const help = `Usage: solway config <action> [options]
 
-Reads the configuration as a start would and says what is wrong with it, or shows what is in force.
-Secrets are not shown.
+Actions:
+  check             read the configuration as a start would, and report errors and warnings
+  show              print every setting with its value, defaults included; secrets are redacted
 
 Options:
-  --config FILE     the file to check (default: SOLWAY_CONFIG, else solway.toml if there is one)
-  --json            write JSON
+  --config FILE     the file to read (default: SOLWAY_CONFIG, else solway.toml if there is one)
+  --json            write JSON; that of check holds the whole configuration too
   All options of "solway up" are understood and checked as well.
 
 Examples:
   solway config check
   solway config check --config /etc/solway.toml
+  solway config show
   solway config check --upstream https://host/path --json
 `;
 
@@ -32,19 +35,30 @@ function showProblems(error: ConfigurationError, json: boolean, terminal: Termin
   return exitCodes.problem;
 }
 
+function summaryOf(configuration: Configuration, warnings: readonly string[]): string {
+  const networks = [...nodesByNetwork(configuration)].map(([network, nodes]) => `${nodes} of ${network}`);
+  const lines = [
+    `Configuration valid: ${configuration.file ?? 'no file, defaults only'}`,
+    `Nodes: ${networks.length === 0 ? 'none' : networks.join(', ')}`,
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
   const [action, file] = parsed.positionals;
-  if (action !== 'check' || parsed.positionals.length > 2) throw new UsageError('write: solway config check');
-  if (file !== undefined) throw new UsageError(`write: solway config check --config ${file}`);
+  if ((action !== 'check' && action !== 'show') || parsed.positionals.length > 2)
+    throw new UsageError('write: solway config check, or solway config show');
+  if (file !== undefined) throw new UsageError(`write: solway config ${action} --config ${file}`);
   const json = parsed.values.json === true;
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-    const shown = JSON.stringify(showConfiguration(configuration), null, 2);
-    const from = configuration.file ?? 'no file, so all defaults';
-    terminal.out(
-      json ? `{"ok":true,"configuration":${shown}}\n` : `The configuration is good (${from}):\n${shown}\n`,
-    );
+    const shown = showConfiguration(configuration);
+    const warnings = configurationWarnings(configuration, terminal.environment);
+    const whole = action === 'show' ? shown : { ok: true, warnings, configuration: shown };
+    if (json || action === 'show') terminal.out(`${JSON.stringify(whole, null, 2)}\n`);
+    else terminal.out(summaryOf(configuration, warnings));
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof ConfigurationError) return showProblems(error, json, terminal);

@@ -1,4 +1,4 @@
-import { loadConfiguration } from '../../app/configuration.ts';
+import { loadConfiguration, loadDataDir } from '../../app/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
@@ -6,27 +6,30 @@ import {
   parseArguments,
 } from '../../app/configuration-arguments.ts';
 import { pagesUrl } from '../../app/operator-commands.ts';
-import { reloadService } from '../../app/upstream-commands.ts';
+import { ReloadError, type Reloaded, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { tokenIn } from '../token-in.ts';
+import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway reload [options]
 
-Lets a running service read its configuration again: file, environment and command line, as it was
-started with them. All of it is checked before any of it is in force: a mistake changes nothing, and
-is told. What cannot change while the service runs is named, and waits for a restart. SIGHUP does the
-same, and says in the log what came of it; it also reads certificates again, which happens by itself
-where their files change.
+Reloads the configuration of a running service: file, environment and command line, as it was started
+with them. All of it is checked first; a rejected configuration changes nothing, and the command says
+why and ends with exit code 1. Fields that need a restart are named. SIGHUP does the same and logs the
+result; it also reloads certificates, which otherwise happens when their files change.
 
-It needs an operator's token in SOLWAY_TOKEN, made in the dashboard under Settings, "Operator's tokens".
+The service on this machine is found by its data folder; run the command as the user that runs the
+service, or as root. A service elsewhere needs --server and an operator's token in SOLWAY_TOKEN, made
+in the dashboard under Settings, "Operator's tokens".
 
 Options:
-  --server URL                     the service (default: where this machine's configuration says it listens)
-  --config FILE                    the configuration that says so
+  --config FILE, --data-dir DIR    where the data folder of the service is
+  --server URL                     a service elsewhere
   --json                           write JSON
 
 Examples:
   solway reload
+  solway reload --config /etc/solway.toml
   solway reload --server https://solway.example.com
 `;
 
@@ -35,22 +38,38 @@ const options = { ...configurationOptions, server: { type: 'string' }, json: { t
 const sentence = (fields: readonly string[], words: string): string[] =>
   fields.length === 0 ? [] : [`${words}: ${fields.join(', ')}.`];
 
-function textOf({ changed, restart }: Awaited<ReturnType<typeof reloadService>>): string {
+function textOf({ changed, restart }: Reloaded): string {
   const lines = [...sentence(changed, 'In force now'), ...sentence(restart, 'These need a restart')];
   return `${lines.length === 0 ? 'Nothing changed.' : lines.join('\n')}\n`;
 }
 
-function urlOf(parsed: ParsedArguments, environment: Terminal['environment']): string {
-  const { server } = parsed.values as { server?: string };
-  return server ?? pagesUrl(loadConfiguration(configurationArguments(parsed), environment));
+type Environment = Terminal['environment'];
+
+async function reloadHere(parsed: ParsedArguments, environment: Environment): Promise<Reloaded> {
+  const given = configurationArguments(parsed);
+  const dataDir = loadDataDir(given, environment);
+  const reloaded = await reloadLocally(dataDir, whoActs());
+  if (reloaded !== null) return reloaded;
+  // The data folder may be out of reach, as that of a container.
+  if (environment.SOLWAY_TOKEN)
+    return reloadRemotely(pagesUrl(loadConfiguration(given, environment)), tokenIn(environment, 'operator'));
+  throw new ReloadError(
+    `no running service uses the data folder ${dataDir}: name its folder with --data-dir or --config; ` +
+      'a service elsewhere needs --server and a token in SOLWAY_TOKEN',
+  );
+}
+
+async function reload(parsed: ParsedArguments, environment: Environment): Promise<Reloaded> {
+  const { server } = parsed.values;
+  if (typeof server !== 'string') return reloadHere(parsed, environment);
+  return reloadRemotely(server, tokenIn(environment, 'operator'));
 }
 
 async function run(args: readonly string[], { environment, out }: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
   if (parsed.positionals.length > 0)
     throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway reload --help`);
-  const token = tokenIn(environment, 'operator');
-  const reloaded = await reloadService(urlOf(parsed, environment), token);
+  const reloaded = await reload(parsed, environment);
   out(parsed.values.json === true ? `${JSON.stringify(reloaded)}\n` : textOf(reloaded));
   return exitCodes.ok;
 }

@@ -7,8 +7,6 @@ export type ExclusionLimits = Readonly<{
   failedShareMax: number;
   throttledShareMax: number;
   slowMs: number;
-  exclusionMaxMs: number;
-  readmitAnswersMin: number;
 }>;
 
 /** The share of answers whose slowest is looked at. */
@@ -53,25 +51,17 @@ function reasonAgainst(
   return others !== null && own > SLOWER * others ? 'slow' : null;
 }
 
-/** Whether one that is out has earned its way back, or was out for as long as anybody is. */
-function isDone(node: NodeHealth, limits: ExclusionLimits, now: number): boolean {
-  if (node.goodAnswers >= limits.readmitAnswersMin) return true;
-  return now - node.excludedAt > limits.exclusionMaxMs;
-}
-
 /**
- * Takes nodes out of service for the share of their calls that failed or were throttled, and for taking much longer
- * than the others; and puts back those that answered copies of calls well.
+ * Ejects nodes for the share of their calls that failed or were throttled, and for taking much longer than the others;
+ * and re-admits those that answer polls or copies of calls well.
  */
 export function markExclusions(nodes: readonly NodeHealth[], limits: ExclusionLimits, now: number): void {
   for (const node of nodes) {
-    if (node.exclusion !== null) {
-      if (isDone(node, limits, now)) node.readmit();
-      continue;
-    }
-    node.exclusion = reasonAgainst(node, nodes, limits, now);
-    if (node.exclusion === null) continue;
-    node.excludedAt = now;
-    node.goodAnswers = 0;
+    const { ejection } = node;
+    const wasEjected = ejection.reason !== null;
+    if (ejection.review(node.isCurrent(now), now)) node.recent.forget();
+    if (wasEjected) continue;
+    const reason = reasonAgainst(node, nodes, limits, now);
+    if (reason !== null) ejection.eject(reason, now);
   }
 }

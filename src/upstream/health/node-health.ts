@@ -10,6 +10,7 @@ import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
 import { attemptKindOf, isOwnFault } from './attempt-kind.ts';
+import { Ejection } from './ejection.ts';
 import type { Exclusion, SlotFault } from './node-state.ts';
 import { RecentAnswers } from './recent-answers.ts';
 
@@ -36,15 +37,11 @@ export class NodeHealth {
   readonly recent: RecentAnswers;
   readonly latencies: MethodLatencies;
   readonly abilities: Abilities;
+  readonly ejection: Ejection;
   /** Set by the health watch: what speaks against its slots. */
   slotFault: SlotFault | null = null;
   /** Slots behind the best of its network; set by the health watch. */
   lagSlots: bigint | null = null;
-  /** Set by the health watch: why it is passed over, until copies of calls showed that it is well again. */
-  exclusion: Exclusion | null = null;
-  excludedAt = 0;
-  /** Calls in a row, copies or not, that it answered well since it was passed over for them. */
-  goodAnswers = 0;
   /** Set by the health watch: it belongs to another chain than its network, so it is never asked for anybody. */
   wrongChain = false;
   /** What it said of its genesis; null when it did not. */
@@ -81,12 +78,18 @@ export class NodeHealth {
     this.recent = new RecentAnswers(limits);
     this.latencies = new MethodLatencies(limits);
     this.abilities = new Abilities(limits);
+    this.ejection = new Ejection(limits);
     this.#limits = limits;
   }
 
   /** Newest processed slot it told of; null while unknown. */
   get slot(): Slot | null {
     return this.slots.processed;
+  }
+
+  /** Why it is ejected for what became of its calls; null while it is not. */
+  get exclusion(): Exclusion | null {
+    return this.ejection.reason;
   }
 
   /** A request is on its way, until `ended`. */
@@ -116,8 +119,13 @@ export class NodeHealth {
    * has nobody else to find out whether it is back goes by this.
    */
   isGood(now: number): boolean {
-    if (this.slotFault !== null || this.exclusion !== null || now < this.cordonedUntil) return false;
+    if (!this.isCurrent(now) || this.exclusion !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isResting(now) && !this.circuit.isOpen(now);
+  }
+
+  /** Its slots are within the allowed lag, and it does not call itself behind. */
+  isCurrent(now: number): boolean {
+    return this.slotFault === null && now >= this.cordonedUntil;
   }
 
   /** It gave no answers lately: whoever asks it waits in vain, or is the one to find out that it is back. */
@@ -149,9 +157,14 @@ export class NodeHealth {
    */
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
     if (isSilence(outcome)) this.#failedPolls++;
+    const isGood = outcome.kind === 'answer' && outcome.answer.errorCode === 0;
+    this.ejection.notePoll(isGood && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs, now);
-    else this.#noteAnswer(outcome.answer, now, elapsedMs);
+    if (outcome.kind !== 'answer') this.#learn(outcome, elapsedMs, now);
+    else {
+      this.circuit.pollSucceeded();
+      this.#noteAnswer(outcome.answer, now, elapsedMs);
+    }
   }
 
   /**
@@ -172,13 +185,6 @@ export class NodeHealth {
     this.latencies.note(row, elapsedMs);
   }
 
-  /** What was held against it for the calls it was asked counts no longer. */
-  readmit(): void {
-    this.exclusion = null;
-    this.goodAnswers = 0;
-    this.recent.forget();
-  }
-
   /** For the shares of the last while. */
   #count(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
@@ -186,8 +192,7 @@ export class NodeHealth {
     this.recent.note(kind, now);
     const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
     if (isTimed && elapsedMs !== null) this.recent.noteLatency(elapsedMs);
-    const isGood = kind === 'answered' && (elapsedMs ?? 0) <= this.#limits.slowMs;
-    this.goodAnswers = isGood ? this.goodAnswers + 1 : 0;
+    this.ejection.noteCall(kind, elapsedMs, now);
   }
 
   #learn(outcome: Outcome, elapsedMs: number | null, now: number): void {

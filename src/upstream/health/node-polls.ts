@@ -62,8 +62,8 @@ export class NodePolls {
 
   /** Live answers told where it is since the last poll; but not for ever, and not of one that is in doubt. */
   #isSpared(): boolean {
-    const { slots, isFailing, genesisAsked } = this.#node;
-    if (!genesisAsked || isFailing || this.#spared >= SPARED_MAX) return false;
+    const { slots, isFailing, exclusion, genesisAsked } = this.#node;
+    if (!genesisAsked || isFailing || exclusion !== null || this.#spared >= SPARED_MAX) return false;
     return slots.heardAt('processed') > this.#polledAt;
   }
 

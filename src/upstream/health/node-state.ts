@@ -41,9 +41,10 @@ export const stateOfExclusion: Readonly<Record<Exclusion, NodeState>> = {
 
 /** What is said of each. */
 export const reasonOfExclusion: Readonly<Record<Exclusion, string>> = {
-  slow: 'much slower than the others; tried with copies of calls until it is not',
-  failing: 'too many of the last calls failed; tried with copies of calls until they do not',
-  throttling: 'too many of the last calls were throttled; tried with copies of calls until they are not',
+  slow: 'much slower than the others; polls and copies of calls test whether it recovered',
+  failing: 'too many of the last calls failed; polls and copies of calls test whether it recovered',
+  throttling:
+    'too many of the last calls were throttled; polls and copies of calls test whether it recovered',
 };
 
 export const reasonOfFailing = (failuresInRow: number): string =>

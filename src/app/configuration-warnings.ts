@@ -1,0 +1,74 @@
+import type { Configuration, UpstreamConfiguration } from './configuration.ts';
+import { environmentFields } from './configuration-layers.ts';
+import { nearestName } from './configuration-names.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { wantsLocalnet } from './upstreams.ts';
+
+const knownVariables = [
+  ...Object.keys(environmentFields),
+  ...['SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE', 'SOLWAY_TOKEN'],
+];
+
+/** Read by the code samples for API clients, which may run on the same machine. */
+const clientVariables = [
+  ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
+  ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
+];
+
+/** A mistyped variable has no effect, silently; only those close to a known one are reported. */
+export function mistypedVariables(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('SOLWAY_') && ![...knownVariables, ...clientVariables].includes(name))
+    .flatMap((name) => {
+      const nearest = nearestName(name, knownVariables);
+      return nearest === null ? [] : [`${name} does nothing: did you mean ${nearest}?`];
+    });
+}
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
+
+/** Nodes by network, in the order of the file. */
+export function nodesByNetwork({ upstreams }: Configuration): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { network } of upstreams) counts.set(network, (counts.get(network) ?? 0) + 1);
+  return counts;
+}
+
+function sendsKeyInClear({ url, headers }: UpstreamConfiguration): boolean {
+  const { protocol, hostname, username, pathname, search } = new URL(url);
+  if (protocol !== 'http:' || isLoopback(hostname)) return false;
+  return Object.keys(headers).length > 0 || username !== '' || pathname !== '/' || search !== '';
+}
+
+function nodeWarnings(configuration: Configuration): string[] {
+  const { upstreams } = configuration;
+  const warnings: string[] = [];
+  if (upstreams.length === 0 && wantsLocalnet(configuration))
+    warnings.push(
+      'upstream: no node is configured; the service starts the embedded ledger, a chain of its own',
+    );
+  for (const [network, nodes] of nodesByNetwork(configuration))
+    if (nodes === 1) warnings.push(`upstream: ${network} has a single node; add another for failover`);
+  upstreams.forEach((node, index) => {
+    const field = `upstream[${index}]`;
+    if (sendsKeyInClear(node))
+      warnings.push(`${field}.url: credentials of ${node.name} are sent over http, unencrypted; use https`);
+    if (node.ws === null && node.grpc === null)
+      warnings.push(`${field}: ${node.name} has neither ws nor grpc, so it feeds no subscriptions`);
+  });
+  return warnings;
+}
+
+/** What is valid but unusual, each with its field and what to do about it. */
+export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
+  const { metrics, server } = configuration;
+  const warnings = [...mistypedVariables(environment), ...nodeWarnings(configuration)];
+  if (isLoopback(server.host)) return warnings;
+  if (server.tls === null && server.trustedProxies.length === 0)
+    warnings.push(
+      `server.host: API keys reach ${server.host} unencrypted; set server.tls, or server.trusted_proxies if a proxy terminates TLS`,
+    );
+  if (metrics.open)
+    warnings.push('metrics.open: anybody who reaches the port can read metrics; set metrics.token instead');
+  return warnings;
+}

@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Logger } from '../base/log.ts';
+import { ApiError } from '../control/api/api-error.ts';
+import type { Reloaded, ReloadedBy } from '../control/api/services.ts';
+import { reloadSocketFile } from './data-dir.ts';
+import { problemText } from './problem-text.ts';
+
+type Reloader = (by: ReloadedBy) => Promise<Reloaded>;
+
+const CONNECTIONS_MAX = 8;
+const ACTOR_CHARACTERS_MAX = 64;
+
+const actorOf = ({ headers }: IncomingMessage): string =>
+  `cli:${String(headers['x-actor'] ?? 'unknown').slice(0, ACTOR_CHARACTERS_MAX)}`;
+
+/** Only the owner of the data folder can connect, so nobody is asked for a token. */
+async function handle(request: IncomingMessage, response: ServerResponse, reload: Reloader): Promise<void> {
+  const send = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  request.resume();
+  if (request.method !== 'POST' || request.url !== '/reload') return send(404, { error: 'not found' });
+  try {
+    send(200, await reload({ actor: actorOf(request), address: null, userAgent: null, requestId: null }));
+  } catch (error) {
+    send(error instanceof ApiError ? error.status : 500, { error: problemText(error) });
+  }
+}
+
+/** Whether a process listens on the socket; a file without one was left by a process that was killed. */
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    }).on('error', () => resolve(false));
+  });
+}
+
+/** The socket is bound within `listen`, so that nobody else can connect between that and a chmod. */
+function listen(server: Server, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.on('error', reject);
+  const mask = process.umask(0o177);
+  try {
+    server.listen(path, resolve);
+  } finally {
+    process.umask(mask);
+  }
+  return promise;
+}
+
+/**
+ * Opens the socket in the data folder through which `solway reload` reaches this process. A service that cannot open it
+ * runs without: its configuration is reloaded by signal or through the control API.
+ * @returns what closes it.
+ */
+export async function openReloadSocket(
+  dataDir: string,
+  reload: Reloader | undefined,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (reload === undefined) return async () => {};
+  const path = reloadSocketFile(dataDir);
+  const server = createServer((request, response) => void handle(request, response, reload));
+  server.maxConnections = CONNECTIONS_MAX;
+  try {
+    if (await isListening(path)) throw new Error('another process uses the same data folder');
+    await rm(path, { force: true });
+    await listen(server, path);
+  } catch (error) {
+    log.warn({ path, problem: problemText(error) }, 'reload socket unavailable; solway reload needs a token');
+    return async () => {};
+  }
+  server.unref();
+  return async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  };
+}

@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Ejection } from './ejection.ts';
+
+const limits = { exclusionMaxMs: 60_000, readmitAnswersMin: 3, readmitPollsMin: 2, slowMs: 1_000 };
+
+let ejection: Ejection;
+beforeEach(() => {
+  ejection = new Ejection(limits);
+});
+
+/** Answers polls until it is re-admitted. @returns how many that took. */
+function pollsUntilReadmitted(now: number): number {
+  let polls = 0;
+  while (ejection.reason !== null && polls < 1_000) {
+    ejection.notePoll(true);
+    ejection.review(true, now);
+    polls++;
+  }
+  return polls;
+}
+
+describe('an ejected node', () => {
+  it('is re-admitted after enough answered polls in a row, without any call', () => {
+    ejection.eject('failing', 0);
+    ejection.notePoll(true);
+    expect(ejection.review(true, 1)).toBe(false);
+    ejection.notePoll(false);
+    ejection.notePoll(true);
+    expect(ejection.review(true, 2)).toBe(false);
+    ejection.notePoll(true);
+    expect(ejection.review(true, 3)).toBe(true);
+    expect(ejection.reason).toBeNull();
+  });
+
+  it('is not re-admitted by polls while its slots lag, nor by polls from before a failed call', () => {
+    ejection.eject('failing', 0);
+    ejection.notePoll(true);
+    ejection.notePoll(true);
+    expect(ejection.review(false, 1)).toBe(false);
+    ejection.noteCall('failed', 5, 2);
+    expect(ejection.review(true, 2)).toBe(false);
+    expect(pollsUntilReadmitted(3)).toBe(2);
+  });
+
+  it('is ejected again by a single failed call, and needs twice as many polls, up to 16 times', () => {
+    ejection.eject('failing', 0);
+    const needed: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      needed.push(pollsUntilReadmitted(i));
+      ejection.noteCall('failed', 5, i);
+      // Calls that were under way at the time are no relapses.
+      ejection.noteCall('failed', 5, i);
+      expect(ejection.reason).toBe('failing');
+    }
+    expect(needed).toEqual([2, 4, 8, 16, 32, 32]);
+  });
+
+  it('is off probation after enough good answers in a row, or after the longest time', () => {
+    const prove = (now: number): void => {
+      for (let i = 0; i < 3; i++) ejection.noteCall('answered', 5, now);
+    };
+    const wait = (): void => {};
+    for (const recover of [prove, wait]) {
+      ejection.eject('failing', 0);
+      pollsUntilReadmitted(0);
+      ejection.noteCall('failed', 5, 0);
+      expect(pollsUntilReadmitted(0)).toBe(4);
+      recover(1);
+      ejection.review(true, recover === prove ? 1 : 60_001);
+      ejection.noteCall('failed', 5, 60_002);
+      expect(ejection.reason).toBeNull();
+      ejection.eject('failing', 60_003);
+      expect(pollsUntilReadmitted(60_003)).toBe(2);
+      ejection = new Ejection(limits);
+    }
+  });
+
+  it('is ejected again by a slow answer only if it was ejected for slow ones', () => {
+    ejection.eject('throttling', 0);
+    pollsUntilReadmitted(0);
+    ejection.noteCall('answered', 2_000, 0);
+    expect(ejection.reason).toBeNull();
+    ejection.noteCall('throttled', 5, 0);
+    expect(ejection.reason).toBe('throttling');
+    ejection = new Ejection(limits);
+    ejection.eject('slow', 0);
+    pollsUntilReadmitted(0);
+    ejection.noteCall('answered', 2_000, 0);
+    expect(ejection.reason).toBe('slow');
+  });
+});

@@ -1,0 +1,16 @@
+import { runProgram } from '../../src/cli/program.ts';
+
+/** Runs `solway …` in this process, without any variable. */
+export async function runCommand(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const written = { out: '', err: '' };
+  const code = await runProgram(args, {
+    out: (text) => {
+      written.out += text;
+    },
+    err: (text) => {
+      written.err += text;
+    },
+    environment: {},
+  });
+  return { code, ...written };
+}
