@@ -211,12 +211,18 @@ export function buildDoors(
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */
-function readiness(http: HttpServer, access: Access, { pool }: Upstreams, network: Network): ReadinessFacts {
+function readiness(
+  http: HttpServer,
+  access: Access,
+  { pool, isDevelopment }: Upstreams,
+  network: Network,
+): ReadinessFacts {
   const nodes = pool.status().filter((node) => node.network === network);
   const usable = nodes.filter(({ state }) => state === 'healthy').length;
   return {
     store: access.keys.storeReachable ? 'up' : 'away',
     upstreams: { total: nodes.length, usable },
     draining: http.draining,
+    mode: isDevelopment ? 'development' : 'production',
   };
 }

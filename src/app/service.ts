@@ -14,6 +14,7 @@ import { showConfiguration } from './configuration-view.ts';
 import { openControl } from './control.ts';
 import type { ReachedAt } from './control-services.ts';
 import { openDataDir } from './data-dir.ts';
+import { startsInDevelopment } from './development-mode.ts';
 import { buildDoors, type Doors } from './doors.ts';
 import type { Program } from './embedded-ledger.ts';
 import { endpointFacts } from './endpoint-facts.ts';
@@ -42,6 +43,8 @@ export type Service = Readonly<{
   grpcUrl: string | null;
   /** Whether anything tells of the shred stage; where nothing does, its keys are refused. */
   hasShredStage: boolean;
+  /** The embedded ledger answers, not a Solana network. */
+  isDevelopment: boolean;
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
@@ -115,9 +118,13 @@ type Stops = (() => Promise<unknown>)[];
 async function groundOf(
   { seat, program, log }: ServiceOptions,
   configuration: Configuration,
+  store: Access['store'],
   stops: Stops,
 ): Promise<Ground> {
-  if (seat === undefined) return openGround(configuration, program, log, stops);
+  if (seat === undefined) {
+    const isDevelopment = await startsInDevelopment(configuration, store, log);
+    return openGround(configuration, isDevelopment, program, log, stops);
+  }
   const shreds = seat.openShreds(log);
   if (shreds !== null) stops.push(shreds.stop);
   return { shreds, ledger: seat.ledger };
@@ -167,7 +174,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log, seat?.limits);
     stops.push(access.stop);
-    const { shreds, ledger } = await groundOf(options, configuration, stops);
+    const { shreds, ledger } = await groundOf(options, configuration, access.store, stops);
     const added = await openAddedNodes(access.store, access.peppers, log);
     stops.push(added.stop);
     const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
@@ -185,7 +192,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const reload = reloadingOf(options, live, inForce, access);
     const rest = await openRestServices(configuration, access, seat, log);
     stops.push(rest.stop);
-    let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
+    const { isDevelopment } = upstreams;
+    let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null, isDevelopment };
     const mailer = openMailer(configuration);
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);

@@ -44,6 +44,11 @@ function Signed({ me, user }: { me: Me; user: User }) {
         <Rail />
         {/* Another customer is another page: nothing of the one before stays. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
+          {me.service.mode === 'development' ? (
+            <p className="banner" role="status">
+              Development mode: an embedded ledger answers, not a Solana network.
+            </p>
+          ) : null}
           {session.customer.state === 'suspended' ? (
             <p className="banner" role="status">
               {session.customer.name} is suspended: its keys are refused, and pages can only be looked at.
