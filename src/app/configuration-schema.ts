@@ -252,6 +252,9 @@ const geyser = section({
 });
 
 const localnet = section({
+  enabled: z
+    .never({ error: `is replaced by --dev: leave it out, and use --dev for an embedded ledger` })
+    .optional(),
   // The next port is that of PubSub.
   rpc_port: whole(0, 65_534).default(0),
   slot_ms: whole(10, 60_000).default(localnetDefaults.slotMs),
