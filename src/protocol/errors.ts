@@ -106,6 +106,14 @@ export const failures = {
     close: 1008,
     text: 'This API key may not be used for the network {network}',
   },
+  NETWORK_NOT_SERVED: {
+    owner: 'client',
+    http: 400,
+    rpc: -32096,
+    grpc: 3,
+    close: 1008,
+    text: '"network": this service does not serve "{network}". Networks served here: {served}',
+  },
   TOO_MANY_WRONG_KEYS: {
     owner: 'client',
     http: 429,

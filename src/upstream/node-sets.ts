@@ -65,6 +65,11 @@ export class NodeSets {
     return this.#sets.get(network)?.group ?? null;
   }
 
+  /** Networks that have nodes. */
+  get networks(): readonly Network[] {
+    return networks.filter((network) => this.#sets.has(network));
+  }
+
   /** All nodes of each network, the drained ones too. */
   all(): UpstreamNode[][] {
     return [...this.#sets.values()].map(({ members }) => members.map(({ node }) => node));

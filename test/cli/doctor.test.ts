@@ -288,6 +288,7 @@ describe('solway doctor', () => {
     const pepper = join(folder, 'solway-data', 'pepper');
     chmodSync(pepper, 0o644);
     const { code, out } = await runHere(folder, ['doctor', '--port', '0'], {
+      SOLWAY_DEV: '1',
       SOLWAY_PROT: '1',
       SOLWAY_ENTIRELY_OTHER: '1',
       SOLWAY_URL: 'http://127.0.0.1:8080/v1/rpc',
@@ -298,6 +299,7 @@ describe('solway doctor', () => {
     expect(out.split('\n').filter((line) => line.startsWith('warn'))).toEqual([
       'warn  environment: SOLWAY_PROT does nothing: did you mean SOLWAY_PORT?',
       `warn  pepper: others may read ${pepper}: chmod 600 ${pepper}`,
+      'warn  mode: development mode: an embedded ledger answers, not a Solana network',
     ]);
   });
 
