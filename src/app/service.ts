@@ -33,7 +33,10 @@ import { openRestServices } from './rest-services.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
 import { keepCertificates } from './tls-reload.ts';
-import { openUpstreams } from './upstreams.ts';
+import { openUpstreams, type Upstreams } from './upstreams.ts';
+
+/** A node as it was at the start. */
+export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered: boolean }>;
 
 /** The running service. */
 export type Service = Readonly<{
@@ -45,6 +48,8 @@ export type Service = Readonly<{
   hasShredStage: boolean;
   /** The embedded ledger answers, not a Solana network. */
   isDevelopment: boolean;
+  /** The nodes, and whether each has answered by the end of the start. */
+  nodes: readonly NodeAtStart[];
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
@@ -66,7 +71,7 @@ export type ServiceOptions = Readonly<{
   seat?: Seat;
 }>;
 
-/** How long the first answer of a node is waited for before the service opens its door all the same. */
+/** How long the first answers of nodes are waited for before the service opens its doors all the same. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
 /** Address of the JSON-RPC door. */
@@ -146,6 +151,18 @@ function reloadingOf(
   return openFollowing({ live, inForce, log }, rereading, seat.reload);
 }
 
+/** Waits for the nodes, a moment at most: the service starts without those that do not answer. */
+async function firstAnswers({ pool }: Upstreams, { seat, log }: ServiceOptions): Promise<NodeAtStart[]> {
+  await pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+  const nodes = pool.status().map(({ network, name, silentMs }) => {
+    return { network, name, hasAnswered: silentMs !== null };
+  });
+  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
+  const speaks = seat === undefined || seat.worker === 1;
+  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'upstream nodes do not answer at the start');
+  return nodes;
+}
+
 /** Makes what the very first start makes, once the doors are open; for workers the primary does. */
 async function firstThings(
   { seat }: ServiceOptions,
@@ -183,7 +200,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const observing = openObserving(configuration, access, upstreams, seat ?? null, log);
     stops.push(observing.stop);
     await observing.start();
-    await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+    const nodes = await firstAnswers(upstreams, options);
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
@@ -222,7 +239,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     observing.reachedAt(urls.url);
     reached = { ...reached, ...urls };
     const first = await firstThings(options, configuration, access, urls.url);
-    return { ...reached, ...first, reload: reload.forSignal, stop: stopAll };
+    return { ...reached, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

@@ -101,9 +101,10 @@ export class NodeSets {
     for (const node of nodes) node.close();
   }
 
-  /** Kept when every network with nodes has one that answered. */
+  /** Resolves when every node has been polled once, and every network with nodes has one that answered. */
   async answered(): Promise<void> {
-    await Promise.all([...this.#sets.values()].map(({ watch }) => watch.firstAnswer));
+    const watches = [...this.#sets.values()].map(({ watch }) => watch);
+    await Promise.all(watches.flatMap((watch) => [watch.firstAnswer, watch.firstPolls()]));
   }
 
   /** Makes the nodes exactly these: those that are as they were stay as they are, whatever their limits become. */

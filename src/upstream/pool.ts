@@ -43,7 +43,7 @@ export type UpstreamPool = DirectSource &
     drain(drained: ReadonlySet<string>): void;
     /** Makes nodes and limits these. Calls under way go on with the nodes and the time that they began with. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Whether every network with nodes has one that answered, waiting for it at most so long. */
+    /** Waits at most so long until all nodes were polled. @returns whether every network with nodes has one that answered. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 

@@ -54,6 +54,7 @@ const reached = z.object({
   grpcUrl: z.string().nullable(),
   hasShredStage: z.boolean(),
   isDevelopment: z.boolean(),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasAnswered: z.boolean() })),
 });
 
 /** Where a worker is reached. */

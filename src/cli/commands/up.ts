@@ -132,9 +132,8 @@ function describeKeys(service: Service): string {
 }
 
 function describe(service: Service, configuration: Configuration): string {
-  const nodes = configuration.upstreams.map(({ name }) => name);
   const { isDevelopment } = service;
-  if (isDevelopment) nodes.push('the embedded ledger');
+  const nodes = isDevelopment ? ['the embedded ledger'] : service.nodes.map(({ name }) => name);
   const hasNone = service.grpcUrl !== null && !service.hasShredStage;
   return `
 Solway answers on ${rpcUrl(service)}
@@ -142,11 +141,17 @@ Solway answers on ${rpcUrl(service)}
              and on ${restUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
 
 ${describeMode(service, configuration)}  Upstream: ${nodes.join(', ')}
-  Data: ${configuration.dataDir}
+${describeSilent(service)}  Data: ${configuration.dataDir}
 ${hasNone ? `  Shred stage: none; ${NO_SHRED_SOURCE}\n` : ''}
 ${describeSetup(service)}${describeKeys(service)}${isDevelopment ? trial(service) : ''}
   Stop with Ctrl+C.
 `;
+}
+
+function describeSilent({ nodes }: Service): string {
+  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
+  if (silent.length === 0) return '';
+  return `  NOT ANSWERING: ${silent.join(', ')}; "solway doctor" says why. Calls go there once they answer.\n`;
 }
 
 function describeMode({ isDevelopment }: Service, { dev }: Configuration): string {
