@@ -16,7 +16,9 @@ const ADD_A_NODE = 'add an [[upstream]] to the configuration file or run "solway
 
 const NO_NODES = `no node is configured: ${ADD_A_NODE}`;
 
-const NODES_WERE_USED = `no node is configured, and --dev is refused because this database has served nodes before: ${ADD_A_NODE}, or use another --data-dir`;
+const REFUSED = '--dev is refused because this database has served nodes before';
+
+const NODES_WERE_USED = `no node is configured, and ${REFUSED}: ${ADD_A_NODE}, or use another --data-dir`;
 
 const DEVELOPMENT_MODE = 'development mode: an embedded ledger answers, not a Solana network';
 
@@ -25,9 +27,10 @@ const NO_EFFECT = 'development mode has no effect: nodes are configured, and cal
 /** Calls without a network must have a node, or the first customer finds out. */
 function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: readonly string[]): void {
   if (upstreams.length > 0 || stored.includes(networks.default)) return;
-  const network = stored[0];
+  const others = [...new Set(stored)];
+  const remedy = `set networks.default = "${others[0]}" or SOLWAY_NETWORK=${others[0]}`;
   throw new NoNodesError(
-    `networks.default is "${networks.default}", but the added nodes belong to ${[...new Set(stored)].join(', ')}: set networks.default = "${network}" or SOLWAY_NETWORK=${network}`,
+    `networks.default is "${networks.default}", but the added nodes belong to ${others.join(', ')}: ${remedy}`,
   );
 }
 
