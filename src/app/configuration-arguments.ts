@@ -12,6 +12,7 @@ export type ConfigurationArguments = Readonly<{
   workers?: string | undefined;
   grpcPort?: string | undefined;
   dataDir?: string | undefined;
+  dev?: boolean;
   logLevel?: string | undefined;
   /** Replace the nodes of the file when there are any. */
   upstreams: readonly UpstreamArguments[];
@@ -33,6 +34,7 @@ export const configurationOptions = {
   workers: { type: 'string' },
   'grpc-port': { type: 'string' },
   'data-dir': { type: 'string' },
+  dev: { type: 'boolean' },
   'log-level': { type: 'string' },
   upstream: { type: 'string', multiple: true },
   ws: { type: 'string', multiple: true },
@@ -122,6 +124,7 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
     workers: text('workers'),
     grpcPort: text('grpc-port'),
     dataDir: text('data-dir'),
+    dev: values.dev === true,
     logLevel: text('log-level'),
     upstreams: upstreamGroups(tokens),
   };

@@ -8,7 +8,7 @@ import type { RawConfiguration } from './configuration-schema.ts';
 type Checked = CamelNames<
   Pick<
     RawConfiguration,
-    | ('localnet' | 'networks' | 'server' | 'grpc' | 'rest' | 'confirmations' | 'storage' | 'uploads')
+    | ('networks' | 'server' | 'grpc' | 'rest' | 'confirmations' | 'storage' | 'uploads')
     | ('kubo' | 'mail' | 'pinning')
   >
 > &
@@ -34,7 +34,7 @@ type Checked = CamelNames<
 /** Notes that a field is wrong, and what to do about it. */
 type Add = (field: string, message: string) => void;
 
-function checkNodes({ upstreams, localnet, networks }: Checked, add: Add): void {
+function checkNodes({ upstreams, networks }: Checked, add: Add): void {
   upstreams.forEach(({ name }, index) => {
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index) {
@@ -45,15 +45,8 @@ function checkNodes({ upstreams, localnet, networks }: Checked, add: Add): void 
     if (requestsBurst == null || requestsPerSecond != null) return;
     add(`upstream[${index}].requests_burst`, 'stands alone: give requests_per_second too');
   });
-  if (upstreams.length === 0 && localnet.enabled === false) {
-    add('localnet.enabled', 'is false and there is no [[upstream]]: name a node, or write "auto"');
-  }
   const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
-  if (localnet.enabled === true && onDefault > 0) {
-    const why = `is true beside nodes of ${networks.default}: two different chains would answer as one`;
-    add('localnet.enabled', `${why}; write "auto", or make another network the default`);
-  }
-  if (localnet.enabled !== true && upstreams.length > 0 && onDefault === 0) {
+  if (upstreams.length > 0 && onDefault === 0) {
     const why = `is "${networks.default}", for which there is no [[upstream]]`;
     const network = upstreams[0]?.network;
     add(

@@ -20,7 +20,6 @@ describe('the sources of the configuration', () => {
     expect(networkOf('[[upstream]]\nurl = "https://a"\nnetwork = "testnet"')).toBe('testnet');
     expect(networkOf('', ['--upstream', 'https://b', ...node('devnet')])).toBe('mainnet-beta');
     expect(networkOf('', [...node('mainnet-beta'), ...node('devnet')])).toBe('mainnet-beta');
-    expect(networkOf('[localnet]\nenabled = true', node('devnet'))).toBe('mainnet-beta');
     const all = [...node('devnet'), ...node('testnet')];
     expect(networkOf('', all, { SOLWAY_NETWORK: 'testnet' })).toBe('testnet');
   });

@@ -15,6 +15,7 @@ export type Layers = Readonly<{ raw: Table; file: string | null; sourceOf: Sourc
 /** Environment variable → the field it sets. */
 export const environmentFields = {
   SOLWAY_DATA_DIR: 'data_dir',
+  SOLWAY_DEV: 'dev',
   SOLWAY_HOST: 'server.host',
   SOLWAY_PORT: 'server.port',
   SOLWAY_GRPC_PORT: 'grpc.port',
@@ -55,8 +56,9 @@ function chooseFile(given: ConfigurationArguments, environment: Environment): st
   return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
 }
 
-/** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
-function scalar(field: string, text: string): string | number {
+/** Values are text outside of files; what does not fit its field stays text, for the schema to refuse. */
+function scalar(field: string, text: string): string | number | boolean {
+  if (field === 'dev' && /^(true|false|1|0)$/.test(text)) return text === 'true' || text === '1';
   return /\.(port|workers)$/.test(field) && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
@@ -95,6 +97,7 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
   for (const [field, [option, value]] of Object.entries(fields)) {
     if (value !== undefined) put(raw, field, scalar(field, value), sources, option);
   }
+  if (given.dev) put(raw, 'dev', true, sources, '--dev');
   if (given.upstreams.length === 0) return;
   put(raw, 'upstream', given.upstreams, sources, '--upstream');
   given.upstreams.forEach((node, index) => {

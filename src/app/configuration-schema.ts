@@ -38,7 +38,6 @@ import {
   onOff,
   section,
   share,
-  switchOrAuto,
   text,
   url,
   whole,
@@ -254,7 +253,9 @@ const geyser = section({
 });
 
 const localnet = section({
-  enabled: switchOrAuto.default('auto'),
+  enabled: z
+    .never({ error: `is replaced by --dev: leave it out, and use --dev for an embedded ledger` })
+    .optional(),
   // The next port is that of PubSub.
   rpc_port: whole(0, 65_534).default(0),
   slot_ms: whole(10, 60_000).default(localnetDefaults.slotMs),
@@ -342,6 +343,7 @@ const withRehearsal = <Schema extends z.ZodType>(schema: Schema) =>
 /** The whole file. Its mistakes are told in the words of `configuration-fields.ts`. */
 export const configurationSchema = section({
   data_dir: anything.default('solway-data'),
+  dev: onOff.default(false),
   server: optional(server),
   networks: optional(section({ default: word(networks).default('mainnet-beta') })),
   upstream: z

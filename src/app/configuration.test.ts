@@ -75,7 +75,7 @@ describe('a mistake in the configuration', () => {
   it.each([
     [
       'port = 80',
-      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, cache, sessions, sender, sending, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
+      'solway.toml: port: there is no such field: the fields here are data_dir, dev, server, networks, upstream, upstream_pool, cache, sessions, sender, sending, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
     ],
     ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
     ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],
@@ -166,14 +166,10 @@ describe('a mistake in the configuration', () => {
       '[shreds]\nudp_senders = ["nobody"]',
       'solway.toml: shreds.udp_senders[0]: "nobody" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
     ],
-    ['[localnet]\nenabled = "yes"', 'solway.toml: localnet.enabled: "yes" is not true, false or "auto"'],
+    ['dev = "yes"', 'solway.toml: dev: "yes" is not true or false'],
     [
-      '[localnet]\nenabled = false',
-      'solway.toml: localnet.enabled: is false and there is no [[upstream]]: name a node, or write "auto"',
-    ],
-    [
-      `[localnet]\nenabled = true\n${NODE}`,
-      'solway.toml: localnet.enabled: is true beside nodes of mainnet-beta: two different chains would answer as one; write "auto", or make another network the default',
+      '[localnet]\nenabled = true',
+      'solway.toml: localnet.enabled: is replaced by --dev: leave it out, and use --dev for an embedded ledger',
     ],
     [
       `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,

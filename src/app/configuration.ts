@@ -127,13 +127,12 @@ type Layer = Readonly<Record<string, unknown>>;
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Layer)[name] : undefined;
 
-/** The one network that all nodes name is the default one, where none is set and no ledger stands beside them. */
+/** The one network that all nodes name is the default one, where none is set. */
 function withDefaultNetwork(raw: Layer): Layer {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
   const isSet = memberOf(raw.networks, 'default') !== undefined;
   if (network === undefined || others.length > 0 || isSet) return raw;
-  if (memberOf(raw.localnet, 'enabled') === true) return raw;
   return { ...raw, networks: { ...(raw.networks as Layer | undefined), default: network } };
 }
 

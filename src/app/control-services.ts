@@ -17,7 +17,12 @@ import { PROGRAM_VERSION } from './program-version.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /** Where calls go, without a path. */
-export type ReachedAt = Readonly<{ url: string; grpcUrl: string | null; hasShredStage: boolean }>;
+export type ReachedAt = Readonly<{
+  url: string;
+  grpcUrl: string | null;
+  hasShredStage: boolean;
+  isDevelopment: boolean;
+}>;
 
 export type ControlParts = Readonly<{
   configuration: Configuration;
@@ -55,6 +60,8 @@ export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   };
 }
 
+const modeOf = ({ isDevelopment }: ReachedAt) => (isDevelopment ? 'development' : 'production');
+
 function urlsOf({ url, grpcUrl }: ReachedAt, publicUrl: string | null) {
   const http = publicUrl ?? url;
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
@@ -86,6 +93,7 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
       network: configuration.networks.default,
       urls: () => urlsOf(reachedAt(), accounts.publicUrl),
       hasShredStage: () => reachedAt().hasShredStage,
+      mode: () => modeOf(reachedAt()),
       get plans() {
         return configuration.plans.map(({ id, name }) => ({ id, name }));
       },

@@ -37,10 +37,14 @@ export async function checkGeyser(
 }
 
 /** Whether the servers of the shred stage take a stream. */
-export async function checkShreds(configuration: Configuration, timeoutMs: number): Promise<Finding[]> {
+export async function checkShreds(
+  configuration: Configuration,
+  isDevelopment: boolean,
+  timeoutMs: number,
+): Promise<Finding[]> {
   const { grpc, shreds } = configuration;
   if (!grpc.enabled) return [];
-  if (!hasShreds(configuration)) {
+  if (!hasShreds(configuration, isDevelopment)) {
     const text =
       'nothing tells of it, so svc_fs_live_ keys are refused: name a source in [shreds], if you want it';
     return [{ subject: 'shred stage', verdict: 'warning', text }];

@@ -11,7 +11,6 @@ import { openLogFile } from './log-output.ts';
 import { problemText } from './problem-text.ts';
 import { hasUdp } from './shreds.ts';
 import { grpcTlsFiles, httpTlsFiles, readTls, type TlsFiles, validityOf } from './tls-files.ts';
-import { wantsLocalnet } from './upstreams.ts';
 
 /** Opens the log file as a start would. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
@@ -44,11 +43,11 @@ async function checkPlace(
 }
 
 /** Whether the doors can be opened, and shreds can come in. */
-export async function checkPorts(configuration: Configuration): Promise<Finding[]> {
+export async function checkPorts(configuration: Configuration, isDevelopment: boolean): Promise<Finding[]> {
   const http = await checkPlace('port', httpPlace(configuration), checkPortFree);
   if (!configuration.grpc.enabled) return [http];
   const grpc = await checkPlace('gRPC port', grpcPlace(configuration), checkPortFree);
-  if (!hasUdp(configuration)) return [http, grpc];
+  if (!hasUdp(configuration, isDevelopment)) return [http, grpc];
   return [http, grpc, await checkPlace('UDP port of shreds', shredsPlace(configuration), checkUdpPortFree)];
 }
 
@@ -99,14 +98,13 @@ function ledgerHolder(folder: string): number | null {
 }
 
 async function describeLedger(folder: string, slotMs: number): Promise<string> {
-  if (!hasLedger(folder)) return `no other node is wanted: a new one will answer, a slot every ${slotMs} ms`;
+  if (!hasLedger(folder)) return `a new one will answer, a slot every ${slotMs} ms`;
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   return `${folder} goes on as genesis ${readGenesis(folder, slotMs).hash}, a slot every ${slotMs} ms`;
 }
 
-/** Whether the embedded ledger, where it is wanted, can be opened. Does not open it. */
+/** Whether the embedded ledger can be opened. Does not open it. */
 export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
-  if (!wantsLocalnet(configuration)) return [];
   const subject = 'embedded ledger';
   const folder = ledgerFolder(configuration.dataDir);
   const found = await look(subject, () => describeLedger(folder, configuration.localnet.slotMs));

@@ -8,6 +8,7 @@ import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { mistypedVariables } from './configuration-warnings.ts';
 import { openDataDir } from './data-dir.ts';
+import { findStartMode, NoNodesError } from './development-mode.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
 import { checkRest } from './doctor-rest.ts';
@@ -36,18 +37,32 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
   });
 }
 
-/** Nodes that were added while the service ran; none where the database cannot be read, of which more is said elsewhere. */
-async function addedNodes(
-  configuration: Configuration,
-  environment: Environment,
-): Promise<readonly UpstreamConfiguration[]> {
+/** What the database says of a start: the nodes that were added, and the mode. */
+type Stored = Readonly<{
+  added: readonly UpstreamConfiguration[];
+  isDevelopment: boolean;
+  findings: readonly Finding[];
+}>;
+
+const modeFinding = (verdict: Finding['verdict'], text: string): Finding => ({
+  subject: 'mode',
+  verdict,
+  text,
+});
+
+/** Says nothing of a database that cannot be read: `checkDatabase` does. */
+async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
+  const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
   const store = await openStore(configuration).catch(() => null);
-  if (store === null) return [];
+  if (store === null) return nothing;
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    return (await readAddedNodes(store, peppers)).nodes.map(placedNode);
-  } catch {
-    return [];
+    const added = (await readAddedNodes(store, peppers)).nodes.map(placedNode);
+    const { isDevelopment, note } = await findStartMode(configuration, store);
+    return { added, isDevelopment, findings: note === null ? [] : [modeFinding('warning', note)] };
+  } catch (error) {
+    if (!(error instanceof NoNodesError)) return nothing;
+    return { ...nothing, findings: [modeFinding('bad', error.message)] };
   } finally {
     await store.close();
   }
@@ -132,7 +147,8 @@ export async function examine(configuration: Configuration, environment: Environ
   const database = await checkDatabase(configuration, environment);
   const rights = await checkPepperRights(configuration, environment);
   const { attemptTimeoutMs } = configuration.upstreamPool;
-  const upstreams = [...configuration.upstreams, ...(await addedNodes(configuration, environment))];
+  const { added, isDevelopment, findings: mode } = await readStored(configuration, environment);
+  const upstreams = [...configuration.upstreams, ...added];
   const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
   const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
@@ -143,9 +159,10 @@ export async function examine(configuration: Configuration, environment: Environ
     ...(await checkLogFile(configuration)),
     database,
     ...rights,
-    ...(await checkPorts(configuration)),
+    ...mode,
+    ...(await checkPorts(configuration, isDevelopment)),
     ...(await checkTls(configuration)),
-    ...(await checkLedger(configuration)),
+    ...(isDevelopment ? await checkLedger(configuration) : []),
     ...nodes.flatMap(({ findings, feeds }) => [...findings, ...feeds]),
     ...checkChains(nodes),
     ...checkAnyFeed(
@@ -153,7 +170,7 @@ export async function examine(configuration: Configuration, environment: Environ
       nodes.flatMap(({ feeds }) => feeds),
     ),
     ...(await checkSenders(configuration, attemptTimeoutMs)),
-    ...(await checkShreds(configuration, attemptTimeoutMs)),
+    ...(await checkShreds(configuration, isDevelopment, attemptTimeoutMs)),
     ...(await checkRest(configuration, reachable, attemptTimeoutMs)),
   ];
 }

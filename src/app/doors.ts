@@ -50,10 +50,12 @@ export type Doors = Readonly<{
 function rpcCalls(
   { server, networks, upstreamPool }: Configuration,
   parts: PipelineParts,
+  { pool }: Upstreams,
   proxies: TrustedProxies,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
     network: networks.default,
+    served: () => pool.networks(),
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
     // A part of a divided limit still holds the longest answer.
@@ -162,7 +164,7 @@ export function buildDoors(
   const sessions = new SlotSessions(configuration.sessions, access.limits.floors);
   const parts: PipelineParts = { ...entrance, source: upstreams.source, sessions, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
-  const calls = rpcCalls(configuration, parts, proxies);
+  const calls = rpcCalls(configuration, parts, upstreams, proxies);
   const sockets = webSocketDoor(configuration, gate, calls, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = restDoor(configuration, parts, upstreams, rest, proxies, access.limits);
@@ -211,12 +213,18 @@ export function buildDoors(
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */
-function readiness(http: HttpServer, access: Access, { pool }: Upstreams, network: Network): ReadinessFacts {
+function readiness(
+  http: HttpServer,
+  access: Access,
+  { pool, isDevelopment }: Upstreams,
+  network: Network,
+): ReadinessFacts {
   const nodes = pool.status().filter((node) => node.network === network);
   const usable = nodes.filter(({ state }) => state === 'healthy').length;
   return {
     store: access.keys.storeReachable ? 'up' : 'away',
     upstreams: { total: nodes.length, usable },
     draining: http.draining,
+    mode: isDevelopment ? 'development' : 'production',
   };
 }

@@ -3,7 +3,6 @@ import type { Logger } from '../base/log.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
 import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
-import { wantsLocalnet } from './upstreams.ts';
 
 /** How this very program is started again, ending before the sub-command. */
 export type Program = readonly [string, ...string[]];
@@ -47,7 +46,6 @@ function reachable({ address, port, family }: AddressInfo): string {
 /**
  * Starts the embedded ledger.
  * @param shredsTo - where it sends its shreds; null for nowhere.
- * @returns null where it is not wanted.
  * @throws EmbeddedLedgerError
  */
 export async function openLedger(
@@ -55,8 +53,7 @@ export async function openLedger(
   program: Program,
   shredsTo: AddressInfo | null,
   log: Logger,
-): Promise<EmbeddedLedger | null> {
-  if (!wantsLocalnet(configuration)) return null;
+): Promise<EmbeddedLedger> {
   const ledger = localnetProcess(configuration, program, shredsTo, log);
   return { ports: await ledger.start(), stop: () => ledger.stop() };
 }

@@ -8,24 +8,26 @@ import { openShreds, type Shreds } from './shreds.ts';
 export type Ground = Readonly<{
   /** null where nothing tells of it. */
   shreds: Shreds | null;
-  /** Where the embedded ledger answers; null where it is not wanted. */
+  /** Where the embedded ledger answers; null outside of development mode. */
   ledger: LocalnetPorts | null;
 }>;
 
 /**
- * Opens the shred stage, and starts the embedded ledger when it is wanted.
+ * Opens the shred stage, and in development mode starts the embedded ledger.
  * @param stops - gets what ends them.
  * @throws ListenError, EmbeddedLedgerError
  */
 export async function openGround(
   configuration: Configuration,
+  isDevelopment: boolean,
   program: Program,
   log: Logger,
   stops: (() => Promise<unknown>)[],
 ): Promise<Ground> {
-  const shreds = await openShreds(configuration, log);
+  const shreds = await openShreds(configuration, isDevelopment, log);
   if (shreds !== null) stops.push(shreds.stop);
+  if (!isDevelopment) return { shreds, ledger: null };
   const ledger = await openLedger(configuration, program, shreds?.udp ?? null, log);
-  if (ledger !== null) stops.push(ledger.stop);
-  return { shreds, ledger: ledger?.ports ?? null };
+  stops.push(ledger.stop);
+  return { shreds, ledger: ledger.ports };
 }

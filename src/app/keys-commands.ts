@@ -144,7 +144,7 @@ export function checkStoreExists({ store, dataDir }: Configuration): void {
   );
 }
 
-const noDoors = () => ({ url: '', grpcUrl: null, hasShredStage: false });
+const noDoors = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false });
 
 export type KeyOfficeOptions = Readonly<{
   configuration: Configuration;

@@ -43,7 +43,7 @@ export const placedNode = ({ name, network, settings }: AddedNode): UpstreamConf
 export type NodesInForceOptions = Readonly<{
   /** Those that the configuration names. */
   file: readonly PlacedNode[];
-  /** The embedded ledger; null where it is not wanted. */
+  /** The embedded ledger; null outside of development mode. */
   ledger: PlacedNode | null;
   /** Those that were added while the service ran. */
   added: readonly AddedNode[];
@@ -159,8 +159,8 @@ export class NodesInForce {
     for (const added of this.#added) {
       const why = taken.has(added.name)
         ? 'the configuration has a node of this name'
-        : added.network === ledger?.network
-          ? 'the embedded ledger answers for its network'
+        : ledger !== null
+          ? 'the service runs in development mode: restart it to use the node'
           : null;
       if (why === null) origins.push({ node: placedNode(added), source: 'added' });
       else this.#options.log.error({ node: added.name, why }, 'an added node is left out');

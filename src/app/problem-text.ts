@@ -13,6 +13,7 @@ import { WorkerStartError } from './cluster/worker-start-error.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
+import { NoNodesError } from './development-mode.ts';
 import { ListenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
@@ -65,6 +66,7 @@ const ownErrors = [
   ListenError,
   LogFileError,
   NoAnswer,
+  NoNodesError,
   PepperError,
   ReloadError,
   SchemaTooNewError,

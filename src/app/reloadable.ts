@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './configuration.ts';
 import { isSection } from './live-configuration.ts';
-import { wantsLocalnet } from './upstreams.ts';
 
 /** When another value is in force: at a reload or only at a start; where it depends, whether it is at this reload. */
 type When = 'now' | 'restart' | ((before: Configuration, after: Configuration) => boolean);
@@ -11,9 +10,9 @@ type Rows<Value> = Value extends string | readonly unknown[] | null
   ? When
   : When | { readonly [Field in keyof Value]: When };
 
-/** The embedded ledger comes and goes at a start only. */
+/** A start decides whether the embedded ledger runs, so the first and the last node of the file come and go with one. */
 const unlessLedger = (before: Configuration, after: Configuration): boolean =>
-  wantsLocalnet(before) === wantsLocalnet(after);
+  after.upstreams.length > 0 && (before.upstreams.length > 0 || !before.dev);
 
 /** Whether there is mail at all is asked at the start. */
 const unlessMail = ({ mail: before }: Configuration, { mail: after }: Configuration): boolean =>
@@ -22,6 +21,7 @@ const unlessMail = ({ mail: before }: Configuration, { mail: after }: Configurat
 /** Every field of the configuration, by its name in the program; a missing one does not compile. */
 export const reloadable: { readonly [Section in keyof Configuration]: Rows<Configuration[Section]> } = {
   dataDir: 'restart',
+  dev: 'restart',
   file: 'now',
   server: {
     host: 'restart',

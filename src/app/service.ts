@@ -14,6 +14,7 @@ import { showConfiguration } from './configuration-view.ts';
 import { openControl } from './control.ts';
 import type { ReachedAt } from './control-services.ts';
 import { openDataDir } from './data-dir.ts';
+import { startsInDevelopment } from './development-mode.ts';
 import { buildDoors, type Doors } from './doors.ts';
 import type { Program } from './embedded-ledger.ts';
 import { endpointFacts } from './endpoint-facts.ts';
@@ -33,7 +34,10 @@ import { openRestServices } from './rest-services.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
 import { keepCertificates } from './tls-reload.ts';
-import { openUpstreams } from './upstreams.ts';
+import { openUpstreams, type Upstreams } from './upstreams.ts';
+
+/** A node as it was at the start. */
+export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered: boolean }>;
 
 /** The running service. */
 export type Service = Readonly<{
@@ -43,6 +47,10 @@ export type Service = Readonly<{
   grpcUrl: string | null;
   /** Whether anything tells of the shred stage; where nothing does, its keys are refused. */
   hasShredStage: boolean;
+  /** The embedded ledger answers, not a Solana network. */
+  isDevelopment: boolean;
+  /** The nodes, and whether each has answered by the end of the start. */
+  nodes: readonly NodeAtStart[];
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
@@ -64,7 +72,7 @@ export type ServiceOptions = Readonly<{
   seat?: Seat;
 }>;
 
-/** How long the first answer of a node is waited for before the service opens its door all the same. */
+/** How long the first answers of nodes are waited for before the service opens its doors all the same. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
 /** Address of the JSON-RPC door. */
@@ -116,9 +124,13 @@ type Stops = (() => Promise<unknown>)[];
 async function groundOf(
   { seat, program, log }: ServiceOptions,
   configuration: Configuration,
+  store: Access['store'],
   stops: Stops,
 ): Promise<Ground> {
-  if (seat === undefined) return openGround(configuration, program, log, stops);
+  if (seat === undefined) {
+    const isDevelopment = await startsInDevelopment(configuration, store, log);
+    return openGround(configuration, isDevelopment, program, log, stops);
+  }
   const shreds = seat.openShreds(log);
   if (shreds !== null) stops.push(shreds.stop);
   return { shreds, ledger: seat.ledger };
@@ -138,6 +150,18 @@ function reloadingOf(
     apply: (configuration) => live.replace(configuration),
   });
   return openFollowing({ live, inForce, log }, rereading, seat.reload);
+}
+
+/** Waits for the nodes, a moment at most: the service starts without those that do not answer. */
+async function firstAnswers({ pool }: Upstreams, { seat, log }: ServiceOptions): Promise<NodeAtStart[]> {
+  await pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+  const nodes = pool.status().map(({ network, name, silentMs }) => {
+    return { network, name, hasAnswered: silentMs !== null };
+  });
+  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
+  const speaks = seat === undefined || seat.worker === 1;
+  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'upstream nodes do not answer at the start');
+  return nodes;
 }
 
 /** Makes what the very first start makes, once the doors are open; for workers the primary does. */
@@ -168,7 +192,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log, seat?.limits);
     stops.push(access.stop);
-    const { shreds, ledger } = await groundOf(options, configuration, stops);
+    const { shreds, ledger } = await groundOf(options, configuration, access.store, stops);
     const added = await openAddedNodes(access.store, access.peppers, log);
     stops.push(added.stop);
     const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
@@ -177,7 +201,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const observing = openObserving(configuration, access, upstreams, seat ?? null, log);
     stops.push(observing.stop);
     await observing.start();
-    await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+    const nodes = await firstAnswers(upstreams, options);
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
@@ -186,7 +210,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const reload = reloadingOf(options, live, inForce, access);
     const rest = await openRestServices(configuration, access, seat, log);
     stops.push(rest.stop);
-    let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
+    const { isDevelopment } = upstreams;
+    let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null, isDevelopment };
     const mailer = openMailer(configuration);
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);
@@ -218,7 +243,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (seat === undefined)
       stops.push(await openReloadSocket(configuration.dataDir, reload.services.reload, log));
     const first = await firstThings(options, configuration, access, urls.url);
-    return { ...reached, ...first, reload: reload.forSignal, stop: stopAll };
+    return { ...reached, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

@@ -12,7 +12,6 @@ import type { Configuration } from './configuration.ts';
 import { geyserVersion } from './geyser-version.ts';
 import { listeningAt } from './listen-once.ts';
 import { shredsPlace } from './listen-places.ts';
-import { wantsLocalnet } from './upstreams.ts';
 
 /** The shred stage: its sources and the hub of its streams. */
 export type Shreds = Readonly<{
@@ -28,15 +27,15 @@ export type Shreds = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Whether shreds come in over UDP. */
-export const hasUdp = (configuration: Configuration): boolean =>
-  configuration.shreds.udp === 'auto' ? wantsLocalnet(configuration) : configuration.shreds.udp;
+/** Whether shreds come in over UDP. @param isDevelopment - the embedded ledger sends them. */
+export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
+  shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
 /** The sources that the configuration names; over UDP also the embedded ledger, which names none. */
-function sourcesOf(configuration: Configuration): ShredsConfig {
+function sourcesOf(configuration: Configuration, isDevelopment: boolean): ShredsConfig {
   const { shreds } = configuration;
   return {
-    udp: hasUdp(configuration)
+    udp: hasUdp(configuration, isDevelopment)
       ? { host: shreds.udpHost, port: shreds.udpPort, senders: shreds.udpSenders }
       : null,
     entries: shreds.entries,
@@ -46,8 +45,8 @@ function sourcesOf(configuration: Configuration): ShredsConfig {
 }
 
 /** Whether anything tells of the shred stage. */
-export const hasShreds = (configuration: Configuration): boolean => {
-  const { udp, entries, deshred } = sourcesOf(configuration);
+export const hasShreds = (configuration: Configuration, isDevelopment: boolean): boolean => {
+  const { udp, entries, deshred } = sourcesOf(configuration, isDevelopment);
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
@@ -66,8 +65,12 @@ function laterSource(): Readonly<{ source: Source; askFrom: (source: Source) => 
  * @returns null where nothing tells of it.
  * @throws ListenError when no shreds can come in over UDP.
  */
-export async function openShreds(configuration: Configuration, log: Logger): Promise<Shreds | null> {
-  if (!hasShreds(configuration)) {
+export async function openShreds(
+  configuration: Configuration,
+  isDevelopment: boolean,
+  log: Logger,
+): Promise<Shreds | null> {
+  if (!hasShreds(configuration, isDevelopment)) {
     if (configuration.grpc.enabled) log.info(NO_SHREDS);
     return null;
   }
@@ -77,7 +80,7 @@ export async function openShreds(configuration: Configuration, log: Logger): Pro
   const network = configuration.networks.default;
   const reader = new ChainReader({ network, pool: source, limits: configuration.feeds, log });
   const hub = new DeshredHub({ version: geyserVersion() });
-  const config = sourcesOf(configuration);
+  const config = sourcesOf(configuration, isDevelopment);
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
   await listeningAt(shredsPlace(configuration), () => stage.start());
   const udp = stage.udpAddress;

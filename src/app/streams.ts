@@ -10,7 +10,7 @@ import type { GeyserSourceOptions } from '../upstream/geyser-source/geyser-sourc
 import type { Configuration } from './configuration.ts';
 import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
-import { type Upstreams, wantsLocalnet } from './upstreams.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /** What gRPC streams of the default network are fed from. */
 export type Streams = Readonly<{
@@ -37,10 +37,8 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
 });
 
 /** From next door everything is asked for, so that whoever begins in the past finds it all. */
-const sourceOptions = (configuration: Configuration): GeyserSourceOptions =>
-  wantsLocalnet(configuration)
-    ? { ...configuration.geyserSource, demand: 'full' }
-    : configuration.geyserSource;
+const sourceOptions = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
+  isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
 
 /** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
@@ -60,14 +58,14 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
 /** Opens the hub of the standard stage, and what feeds it. */
 export function openStreams(
   configuration: Configuration,
-  { inForce, streaming, feed, pool }: Upstreams,
+  { inForce, isDevelopment, streaming, feed, pool }: Upstreams,
   shreds: Shreds | null,
   log: Logger,
 ): Streams {
   const { networks, feeds } = configuration;
   const hub = new GeyserHub(hubOptions(configuration));
   const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
-  const options = sourceOptions(configuration);
+  const options = sourceOptions(configuration, isDevelopment);
   const nodes = streaming(inForce.feeding);
   const head = () => pool.slotAt(networks.default, 'processed');
   const parts = { nodes, reader, feed, head, options, log };

@@ -118,7 +118,7 @@ function officeOf(api: ApiClient, environment: Environment): UpstreamOffice {
   };
 }
 
-const noDoors = () => ({ url: '', grpcUrl: null, hasShredStage: false });
+const noDoors = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false });
 
 /**
  * Opens the store, does `work` through the control API of this process and closes it again. Running gateways follow within

@@ -16,7 +16,7 @@ import { stopEach } from './stop-each.ts';
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
 
-/** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
+/** The nodes that answer calls: those of the configuration and of the database, or the embedded ledger. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
   /** What calls of customers are asked of: the pool, and what stands in front of it. */
@@ -27,16 +27,14 @@ export type Upstreams = Readonly<{
   sending: Sending;
   /** Subscriptions of the default network. */
   feed: NetworkFeed;
+  /** Development mode: the embedded ledger is the only node. */
+  isDevelopment: boolean;
   /** Which nodes there are now, and how that changes. */
   inForce: NodesInForce;
   /** Of nodes, what gRPC streams are fed from: the embedded ledger with its Geyser. */
   streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
   stop(): Promise<void>;
 }>;
-
-/** Whether the embedded ledger is wanted: by itself when there is no other node. */
-export const wantsLocalnet = ({ localnet, upstreams }: Configuration): boolean =>
-  localnet.enabled === 'auto' ? upstreams.length === 0 : localnet.enabled;
 
 /** Whether a node has PubSub, or Geyser, as its configuration says. */
 export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
@@ -60,7 +58,7 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null)
 
 /**
  * Watches all nodes.
- * @param ports - where the embedded ledger answers; null where it is not wanted.
+ * @param ports - where the embedded ledger answers; null outside of development mode.
  * @param added - nodes that were added while the service ran.
  */
 export function openUpstreams(
@@ -89,8 +87,10 @@ export function openUpstreams(
   const feed = openFeed({ configuration, nodes: own, pool, log });
   inForce.follow((nodes) => feed.setNodes(nodes));
   const sending = openSending(configuration, pool, log);
-  const isLedgerAlone = ledger !== null;
-  const answers = openAnswers({ configuration, source: sending, slots: pool, isLedgerAlone, log });
+  const isDevelopment = ledger !== null;
+  const answers = openAnswers({
+    ...{ configuration, source: sending, slots: pool, isLedgerAlone: isDevelopment, log },
+  });
   const stop = () =>
     stopEach([
       async () => feed.close(),
@@ -100,5 +100,5 @@ export function openUpstreams(
     ]);
   const { source } = answers;
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
-  return { pool, source, answers, sending, feed, inForce, streaming, stop };
+  return { pool, source, answers, sending, feed, isDevelopment, inForce, streaming, stop };
 }

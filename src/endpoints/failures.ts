@@ -28,7 +28,11 @@ const ofBody: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
 };
 
 /** What an endpoint may fail with that asks nodes. */
-export const ofChain: readonly FailureCode[] = ['UPSTREAM_UNAVAILABLE', 'ANSWER_TOO_LARGE'];
+export const ofChain: readonly FailureCode[] = [
+  'NETWORK_NOT_SERVED',
+  'UPSTREAM_UNAVAILABLE',
+  'ANSWER_TOO_LARGE',
+];
 
 /** What an endpoint may fail with that stores a file. */
 export const ofStorage: readonly FailureCode[] = ['FILE_TOO_LARGE', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'];

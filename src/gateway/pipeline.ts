@@ -18,7 +18,7 @@ export function createPipeline(parts: PipelineParts): Door {
   const { admission, meter, log } = parts;
   const way = new CallWay(parts, 'rpc');
 
-  function enter(caller: Caller, product: Product, network: Network): Visit | Failure {
+  function enter(caller: Caller, product: Product, network: Network | null): Visit | Failure {
     const visit = meter.begin(caller.client, caller.traceparent);
     try {
       admission.identify(caller, product, network, visit);

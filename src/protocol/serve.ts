@@ -25,10 +25,12 @@ export type Caller = Readonly<{
   traceparent?: string | null | undefined;
   /** Names the requests that must not see the chain go back, one after the other; absent or null: it may. */
   session?: string | null | undefined;
+  /** What the query parameter `network` says, unchecked; absent or null: the default network is meant. */
+  network?: string | null | undefined;
 }>;
 
 /** One call as a server hands it to the pipeline. */
-export type Request = Caller &
+export type Request = Omit<Caller, 'network'> &
   Readonly<{
     product: Product;
     network: Network;
@@ -45,7 +47,7 @@ export type Request = Caller &
  * What came of somebody and is no call that could be made: a body that cannot be read, a faulty call, one that wants no
  * answer, a batch of nothing.
  */
-export type NonCall = Caller &
+export type NonCall = Omit<Caller, 'network'> &
   Readonly<{
     product: Product;
     network: Network;
@@ -103,7 +105,7 @@ export type Door = Readonly<{
    * Each call is authenticated all the same: a key may be revoked while its body arrives.
    * @returns why this caller may not come in; null when they may.
    */
-  admit: (caller: Caller, product: Product, network: Network) => Failure | null;
+  admit: (caller: Caller, product: Product, network: Network | null) => Failure | null;
   /** The same where the body is there already: who was let in so need not be asked again with `put`. */
   enter: (caller: Caller, product: Product, network: Network) => Entered | Failure;
   serve: Serve;

@@ -9,7 +9,11 @@ export type ReadinessFacts = Readonly<{
   store: 'up' | 'away';
   upstreams: Readonly<{ total: number; usable: number }>;
   draining: boolean;
+  /** In development mode the embedded ledger answers, not a Solana network. */
+  mode: 'development' | 'production';
 }>;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Whether new requests should be sent here. */
 export const isReady = ({ upstreams, draining }: ReadinessFacts): boolean =>
@@ -24,13 +28,14 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.end(body);
 }
 
-/** GET /health: the process is up. GET /ready: 200 or 503, and the facts behind it as JSON. */
+/** GET /health: the process is up, and in which mode. GET /ready: 200 or 503, and the facts behind it as JSON. */
 export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
-  const health: HttpHandler = (_request, response) => send(response, 200, 'text/plain; charset=utf-8', 'ok');
+  const health: HttpHandler = (_request, response) =>
+    send(response, 200, JSON_TYPE, `${writeJson({ status: 'ok', mode: facts().mode })}\n`);
   const ready: HttpHandler = (_request, response) => {
     const now = facts();
     const body = `${writeJson({ ready: isReady(now), ...now })}\n`;
-    send(response, isReady(now) ? 200 : 503, 'application/json; charset=utf-8', body);
+    send(response, isReady(now) ? 200 : 503, JSON_TYPE, body);
   };
   return new Map([
     ['/health', new Map([['GET', health]])],

@@ -65,6 +65,11 @@ export class NodeSets {
     return this.#sets.get(network)?.group ?? null;
   }
 
+  /** Networks that have nodes. */
+  get networks(): readonly Network[] {
+    return networks.filter((network) => this.#sets.has(network));
+  }
+
   /** All nodes of each network, the drained ones too. */
   all(): UpstreamNode[][] {
     return [...this.#sets.values()].map(({ members }) => members.map(({ node }) => node));
@@ -96,9 +101,10 @@ export class NodeSets {
     for (const node of nodes) node.close();
   }
 
-  /** Kept when every network with nodes has one that answered. */
+  /** Resolves when every node has been polled once, and every network with nodes has one that answered. */
   async answered(): Promise<void> {
-    await Promise.all([...this.#sets.values()].map(({ watch }) => watch.firstAnswer));
+    const watches = [...this.#sets.values()].map(({ watch }) => watch);
+    await Promise.all(watches.flatMap((watch) => [watch.firstAnswer, watch.firstPolls()]));
   }
 
   /** Makes the nodes exactly these: those that are as they were stay as they are, whatever their limits become. */

@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Asked, Asker, Call, DirectSource, Network } from '../protocol/call.ts';
 import { askDirectly } from '../protocol/direct-source.ts';
 import { Failure } from '../protocol/errors.ts';
+import { networkNotServed } from '../protocol/network-not-served.ts';
 import { askNodes } from './ask.ts';
 import type { KnownSlots } from './known-slots.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
@@ -26,6 +27,8 @@ export type UpstreamPool = DirectSource &
     /** Stops watching and closes every connection. What is under way fails: drain first. */
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
+    /** Networks that have nodes. */
+    networks(): readonly Network[];
     /** Those of a network that may be asked: of the right chain, and in service unless none is. */
     nodesOf(network: Network): readonly UpstreamNode[];
     /**
@@ -40,13 +43,13 @@ export type UpstreamPool = DirectSource &
     drain(drained: ReadonlySet<string>): void;
     /** Makes nodes and limits these. Calls under way go on with the nodes and the time that they began with. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
-    /** Whether every network with nodes has one that answered, waiting for it at most so long. */
+    /** Waits at most so long until all nodes were polled. @returns whether every network with nodes has one that answered. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 
 /**
  * The upstream pool: answers calls from whichever node of the call's network can.
- * `ask` throws Failure UPSTREAM_UNAVAILABLE (fact `network`) for a network without nodes; see askNodes for the rest.
+ * `ask` throws Failure NETWORK_NOT_SERVED for a network without nodes; see askNodes for the rest.
  */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const sets = new NodeSets(options.nodes, { ...defaultUpstreamLimits, ...options.limits }, options.log);
@@ -54,7 +57,12 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const put = (call: Call, asker: Asker): Asked => {
     const group = sets.groupOf(call.network);
     if (group !== null && group.serving.length > 0) return askNodes(group, call, asker);
-    asker.failed(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } }));
+    const { network } = call;
+    asker.failed(
+      group === null
+        ? networkNotServed(network, sets.networks)
+        : new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } }),
+    );
     return nothingAsked;
   };
 
@@ -73,6 +81,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     stop: async () => sets.stop(),
     status: () =>
       sets.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, sets.isDrained(node)))),
+    networks: () => sets.networks,
     slotAt: (network, commitment) => sets.groupOf(network)?.headAt(commitment) ?? null,
     nodesOf: (network) => sets.groupOf(network)?.serving ?? [],
     cordon: setCordon,

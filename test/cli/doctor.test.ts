@@ -73,20 +73,28 @@ const socketOf = (url: string): string => url.replace('http', 'ws');
 const doctor = (...args: string[]) => runHere(folder, ['doctor', '--port', '0', ...args]);
 
 describe('solway doctor', () => {
-  it('finds nothing bad in an empty folder: the embedded ledger will answer', async () => {
-    const { code, out } = await doctor();
+  it('finds nothing bad in an empty folder in development mode: the embedded ledger will answer', async () => {
+    const { code, out } = await doctor('--dev');
     expect(code).toBe(0);
     expect(out.split('\n').map((line) => line.slice(0, 4).trim())).toEqual([
       'ok',
       'ok',
       'ok',
+      'warn',
       'ok',
       'ok',
       'ok',
       'ok',
       '',
     ]);
-    expect(out).toContain('ok    embedded ledger: no other node is wanted: a new one will answer');
+    expect(out).toContain('ok    embedded ledger: a new one will answer');
+    expect(out).toContain('warn  mode: development mode: an embedded ledger answers, not a Solana network');
+  });
+
+  it('finds no node to be bad outside of development mode', async () => {
+    const { code, out } = await doctor();
+    expect(code).toBe(1);
+    expect(out).toContain('BAD   mode: no node is configured: add an [[upstream]]');
   });
 
   it('asks every node, and names neither URL nor key of any', async () => {
@@ -278,10 +286,11 @@ describe('solway doctor', () => {
   });
 
   it('warns of a pepper that others may read and of a variable that is most likely mistyped', async () => {
-    await doctor();
+    await doctor('--dev');
     const pepper = join(folder, 'solway-data', 'pepper');
     chmodSync(pepper, 0o644);
     const { code, out } = await runHere(folder, ['doctor', '--port', '0'], {
+      SOLWAY_DEV: '1',
       SOLWAY_PROT: '1',
       SOLWAY_ENTIRELY_OTHER: '1',
       SOLWAY_URL: 'http://127.0.0.1:8080/v1/rpc',
@@ -292,6 +301,7 @@ describe('solway doctor', () => {
     expect(out.split('\n').filter((line) => line.startsWith('warn'))).toEqual([
       'warn  environment: SOLWAY_PROT does nothing: did you mean SOLWAY_PORT?',
       `warn  pepper: others may read ${pepper}: chmod 600 ${pepper}`,
+      'warn  mode: development mode: an embedded ledger answers, not a Solana network',
     ]);
   });
 
@@ -307,7 +317,7 @@ describe('solway doctor', () => {
 
   it('warns of a port that is taken, and calls an address that is not ours bad', async () => {
     const { port } = new URL(await startNode(MAINNET));
-    const { code, out } = await doctor('--port', port);
+    const { code, out } = await doctor('--dev', '--port', port);
     expect(code).toBe(0);
     expect(out).toContain(`warn  port: ${port} of 127.0.0.1 is taken: if Solway is not running, stop what`);
     const away = await doctor('--host', '192.0.2.1');
@@ -315,22 +325,17 @@ describe('solway doctor', () => {
     expect(away.out).toContain('BAD   port: server.host: this machine does not have the address 192.0.2.1');
   });
 
-  it('looks at the ledger when it is wanted beside nodes: who has it open, and whether it can be read', async () => {
+  it('looks at the ledger in development mode: who has it open, and whether it can be read', async () => {
     const ledger = join(folder, 'solway-data', 'ledger');
     mkdirSync(ledger, { recursive: true });
     writeFileSync(join(ledger, 'ledger.lock'), JSON.stringify({ pid: process.pid }));
-    const node = await startNode(MAINNET);
-    writeFileSync(
-      join(folder, 'solway.toml'),
-      `[networks]\ndefault = "devnet"\n[localnet]\nenabled = true\n[[upstream]]\nnetwork = "mainnet-beta"\nurl = "${node}"\n`,
-    );
-    const held = await doctor();
+    const held = await doctor('--dev');
     expect(held.code).toBe(0);
     expect(held.out).toContain(
       `warn  embedded ledger: process ${process.pid} has ${ledger} open: if Solway is not running, end`,
     );
     writeFileSync(join(ledger, 'genesis.json'), '{');
-    const damaged = await doctor();
+    const damaged = await doctor('--dev');
     expect(damaged.code).toBe(1);
     expect(damaged.out).toMatch(/BAD {3}embedded ledger: .*genesis\.json cannot be read: restore it/);
   });

@@ -13,7 +13,7 @@ const AWAY = '203.0.113.9';
 async function start(toml: string, command = 'up') {
   const folder = temporaryFolder('listen-errors');
   writeFileSync(join(folder, 'solway.toml'), `${toml}\n[log]\nlevel = "silent"\n`);
-  return runSolway(folder, [command, '--port', '0']);
+  return runSolway(folder, [command, '--dev', '--port', '0']);
 }
 
 async function takenUdpPort(): Promise<number> {

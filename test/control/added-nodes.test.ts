@@ -32,17 +32,18 @@ const unfit: NodeReport = {
 /** A gateway: its view of the added nodes, and the routes that an operator asks of it. */
 function gatewayOn(
   store: Store,
-  { peppers = testPeppers, probe = async () => fit }: { peppers?: Peppers; probe?: NodeFacts['probe'] } = {},
+  {
+    peppers = testPeppers,
+    probe = async () => fit,
+    source = 'file',
+  }: { peppers?: Peppers; probe?: NodeFacts['probe']; source?: 'file' | 'ledger' } = {},
 ) {
   const seal = new NodeSeal(peppers);
   const told: NodesRead[] = [];
   const feed = new NodeFeed({ store, seal, tell: (read) => told.push(read), pollIntervalMs: 20 });
   const facts: NodeFacts = {
     seal,
-    fixed: () => [
-      { network: 'devnet', name: 'of-the-file', source: 'file' },
-      { network: 'mainnet-beta', name: 'embedded-ledger', source: 'ledger' },
-    ],
+    fixed: () => [{ network: 'devnet', name: source === 'file' ? 'of-the-file' : 'embedded-ledger', source }],
     read: readGivenNode,
     probe,
     notesOf: () => [],
@@ -182,15 +183,12 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(gateway.names()).toEqual(['second']);
   });
 
-  it('have names of their own, and are not of the network that the embedded ledger answers for', async () => {
+  it('have names of their own, and settings as in the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await add(gateway);
     await expect(add(gateway)).rejects.toMatchObject({ status: 409, code: 'NAME_TAKEN' });
     await expect(add(gateway, { name: 'of-the-file' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
-    await expect(add(gateway, { name: 'x', network: 'mainnet-beta' })).rejects.toMatchObject({
-      code: 'LEDGER_NODE',
-    });
     await expect(add(gateway, { name: 'x', options: { speed: 3 } })).rejects.toMatchObject({
       status: 422,
       fields: { speed: expect.stringContaining('no such field') },
@@ -204,11 +202,18 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await expect(remove(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'FILE_NODE' });
-    await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
     await expect(remove(gateway, 'nobody')).rejects.toMatchObject({ status: 404 });
     await expect(change(gateway, 'of-the-file', { url: 'http://a.example.com' })).rejects.toMatchObject({
       code: 'FILE_NODE',
     });
+  });
+
+  it('are refused in development mode on every network: two chains must not answer as one', async () => {
+    const gateway = gatewayOn(await stores.open(), { source: 'ledger' });
+    await gateway.feed.start();
+    for (const network of ['devnet', 'mainnet-beta'])
+      await expect(add(gateway, { network })).rejects.toMatchObject({ status: 409, code: 'LEDGER_NODE' });
+    await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
   });
 
   it('are sealed anew under another pepper, and named when theirs is gone', async () => {

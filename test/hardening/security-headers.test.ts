@@ -41,7 +41,12 @@ beforeAll(async () => {
   writeFileSync(join(built, 'assets', 'theme.js'), '// theme');
   store = await openDatabase({ file: join(folder, 'solway.db') });
   const house = await openHouse(store);
-  const facts = { store: 'up', upstreams: { total: 1, usable: 1 }, draining: false } as const;
+  const facts = {
+    store: 'up',
+    upstreams: { total: 1, usable: 1 },
+    draining: false,
+    mode: 'production',
+  } as const;
   routes = joinRoutes(
     dashboardRoutes(built),
     referenceRoutes({ info: { title: 'REST', version: '1' }, paths: {} }),

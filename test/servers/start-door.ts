@@ -63,6 +63,7 @@ export class Door {
       store: 'up' as const,
       upstreams: { total: 1, usable: 1 },
       draining: this.http.draining,
+      mode: 'production' as const,
     });
     const restDoor = restRoutes(new RestGate(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
     const calls = new RpcCalls(door, rpc);

@@ -33,7 +33,7 @@ type Started = Readonly<{ program: Program; url: string; tookMs: number; workMs:
 
 async function start(): Promise<Started> {
   const startedAt = performance.now();
-  const args = ['up', '--port', '0', '--data-dir', dataDir, '--config', config];
+  const args = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
   const program = startProgram(args);
   const [, url] = await program.said(/^Solway answers on (\S+)$[\s\S]*Stop with Ctrl\+C/m);
   const tookMs = Math.round(performance.now() - startedAt);
@@ -188,12 +188,12 @@ describe('a start that fails because its port is taken', () => {
   it('makes no keys that nobody was shown: the next start shows them', async () => {
     const dir = temporaryFolder('taken-port');
     const taken = new URL(first.url).port;
-    const failing = startProgram(['up', '--port', taken, '--data-dir', dir, '--config', config]);
+    const failing = startProgram(['up', '--dev', '--port', taken, '--data-dir', dir, '--config', config]);
     expect(await failing.ended).toBe(1);
     expect(failing.output().match(SECRET)).toBeNull();
     expect(failing.stderr()).toContain(`solway: port ${taken} of 127.0.0.1 is taken: `);
     expect(existsSync(join(dir, 'ledger'))).toBe(false);
-    const next = startProgram(['up', '--port', '0', '--data-dir', dir, '--config', config]);
+    const next = startProgram(['up', '--dev', '--port', '0', '--data-dir', dir, '--config', config]);
     await next.said(/Stop with Ctrl\+C/);
     expect(new Set(next.stdout().match(SECRET)).size).toBe(3);
     await next.stop();
@@ -204,7 +204,7 @@ describe('a start that fails because of its embedded ledger', () => {
   it('says so in one sentence, with the field to change', async () => {
     const port = new URL(first.url).port;
     const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
-    const failing = startProgram(['up', '--port', '0', '--config', configuration, '--json']);
+    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration, '--json']);
     expect(await failing.ended).toBe(1);
     const remedy = 'stop what listens there or choose another with localnet.rpc_port';
     expect(JSON.parse(failing.stdout())).toEqual({
@@ -216,7 +216,7 @@ describe('a start that fails because of its embedded ledger', () => {
 describe('a start that fails because of its log file', () => {
   it('says so in one sentence and leaves with exit code 1', async () => {
     const configuration = writeConfiguration('[log]\nfile = "none/solway.log"\n');
-    const failing = startProgram(['up', '--port', '0', '--config', configuration]);
+    const failing = startProgram(['up', '--dev', '--port', '0', '--config', configuration]);
     expect(await failing.ended).toBe(1);
     expect(failing.output()).toBe(
       'solway: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it (ENOENT)\n',

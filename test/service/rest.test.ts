@@ -140,11 +140,11 @@ describe('a network', () => {
   const balanceOn = (service: RunningService, network: string) =>
     ask(service, 'wallet/balance', { query: { wallet: WALLET, network } });
 
-  it('without a node is told as unavailable, and no node of another one is asked', async () => {
+  it('without a node is refused as not served, and no node of another one is asked', async () => {
     const main = await nodeWith(2_000_000_000);
     const service = await serviceBefore({ 'mainnet-beta': main });
     for (const network of ['devnet', 'testnet']) {
-      expect(await balanceOn(service, network)).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+      expect(await balanceOn(service, network)).toMatchObject({ status: 400, code: 'NETWORK_NOT_SERVED' });
     }
     expect(main.count('getBalance')).toBe(0);
     expect(await balanceOn(service, 'mainnet-beta')).toMatchObject({ status: 200, result: { balance: 2 } });

@@ -6,6 +6,7 @@ import { startProgram, temporaryFolder } from './program.ts';
 /** What `solway up --json` prints when it is ready. */
 export type Ready = Readonly<{
   event: 'ready';
+  mode: 'development' | 'production';
   url: string;
   rpcUrl: string;
   wsUrl: string;
@@ -48,13 +49,15 @@ export function writeConfiguration(text = '[localnet]\nslot_ms = 50\n'): string 
   return config;
 }
 
-/** Starts the real program in a folder of its own, on a free port, and waits until it answers. */
+/** Starts the real program on a free port, in development mode unless nodes are given, and waits until it answers. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const dataDir = options.dataDir ?? temporaryFolder('service');
   const config = writeConfiguration(options.configuration);
   const startedAt = performance.now();
   const fixed = ['up', '--json', '--port', '0', '--data-dir', dataDir, '--config', config];
   const all = [...fixed, ...(options.arguments ?? [])];
+  const hasNodes = /\[\[upstream\]\]|--upstream\b/.test(`${options.configuration} ${all.join(' ')}`);
+  if (!hasNodes) all.push('--dev');
   const program = startProgram(all, undefined, options.ownGroup);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m, options.timeoutMs);
   const readyAfterMs = performance.now() - startedAt;

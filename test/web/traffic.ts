@@ -5,9 +5,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { type RpcDoor, rpcDoor } from '../service/rpc-door.ts';
 import { SocketClient } from '../service/socket-client.ts';
+import { startService } from '../service/start-service.ts';
 import { settled } from './browser.ts';
 import { lookAt } from './look-at.ts';
-import type { Dashboard } from './start-dashboard.ts';
+import { type Dashboard, setUp } from './start-dashboard.ts';
 
 /** What is there when these sentences are told: the program, and a page in which its operator is signed in. */
 export type Signed = Readonly<{ dashboard: Dashboard; page: Page }>;
@@ -218,8 +219,26 @@ export function tellOfTraffic(signed: () => Signed): void {
       await page.getByRole('columnheader', { name: 'What must hold' }).waitFor();
     });
 
-    it('add a node that is tested first, drain it, and remove it', async () => {
+    it('are told that no node can be added in development mode', async () => {
       await open('/upstreams');
+      await page.getByRole('button', { name: 'Add a node' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Network').selectOption('devnet');
+      await dialog.getByLabel('Name').fill('second');
+      await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
+      await dialog.getByRole('button', { name: 'Add the node' }).click();
+      await dialog.getByText('the service runs in development mode').waitFor();
+      await page.keyboard.press('Escape');
+    });
+
+    it('add a node that is tested first, drain it, and remove it, where nodes answer', async () => {
+      const configuration =
+        '[grpc]\nenabled = false\n[[upstream]]\nurl = "http://127.0.0.1:1/"\nws = "off"\n';
+      const service = await startService({ configuration });
+      const { url, setupUrl } = service.ready as typeof service.ready & { setupUrl: string };
+      const { page } = await setUp({ ...now.dashboard, url, setupUrl });
+      await page.goto(`${url}/upstreams`);
+      expect(await page.getByText('Development mode').count()).toBe(0);
       await page.getByRole('button', { name: 'Add a node' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Network').selectOption('devnet');
@@ -245,6 +264,8 @@ export function tellOfTraffic(signed: () => Signed): void {
       await page.getByRole('button', { name: 'Remove second of devnet' }).click();
       await page.getByRole('button', { name: 'Remove', exact: true }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor({ state: 'detached' });
+      await page.context().close();
+      await service.stop();
     });
 
     it.each(['usage', 'performance', 'errors', 'logs', 'streams', 'transactions', 'upstreams', 'audit'])(

@@ -12,6 +12,7 @@ import { type ShownProgram, saidBy, shownPrograms } from './shown-programs.ts';
 import { type Dashboard, operator, setUp, shownKey, startDashboard } from './start-dashboard.ts';
 import { tellOfTraffic, tinyQuota } from './traffic.ts';
 
+const DEVELOPMENT_MODE = 'Development mode: an embedded ledger answers, not a Solana network.';
 const run = promisify(execFile);
 /** How soon Home tells of a call. The better of two tries counts: a machine may stand still for a moment. */
 const PROMISED_MS = 5_000;
@@ -193,6 +194,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByRole('button', { name: `Signed in as ${operator.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText(DEVELOPMENT_MODE).waitFor();
     await page.goto(`${dashboard.url}/team`);
     await page.getByLabel('E-mail').fill(operator.email);
     await page.getByLabel('Password').fill(operator.password);
@@ -219,6 +221,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     async (path) => {
       const name = path === '/' ? 'home' : path.split('/').slice(1).join('-').replace('KEY', 'one');
       await page.goto(dashboard.url + path.replace('KEY', keyId));
+      await page.getByText(DEVELOPMENT_MODE).waitFor();
       await lookAt(page, name);
     },
   );

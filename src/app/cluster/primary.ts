@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration.ts';
 import { ConfigurationError } from '../configuration-errors.ts';
 import { WORKERS_MAX } from '../configuration-schema.ts';
 import { filesFolder, offChainFolder, openDataDir } from '../data-dir.ts';
+import { startsInDevelopment } from '../development-mode.ts';
 import { openGround } from '../ground.ts';
 import { LiveConfiguration } from '../live-configuration.ts';
 import { firstOperatorLink } from '../operator-commands.ts';
@@ -72,7 +73,8 @@ async function openHouse(options: ServiceOptions, workers: number, stops: Stops)
   stops.push(() => prepared.store.close());
   const files = await countFiles(configuration);
   if (files !== null) stops.push(files.close);
-  const { shreds, ledger } = await openGround(configuration, program, log, stops);
+  const isDevelopment = await startsInDevelopment(configuration, prepared.store, log);
+  const { shreds, ledger } = await openGround(configuration, isDevelopment, program, log, stops);
   const askers = shreds === null ? workers : workers + 1;
   const partOf = (whole: Configuration) => configurationOfWorker(whole, workers, askers);
   const live = new LiveConfiguration(configuration, partOf);

@@ -49,7 +49,13 @@ const seat = z.object({
 /** What a worker is told of its place. */
 export type GivenSeat = z.output<typeof seat>;
 
-const reached = z.object({ url: z.string(), grpcUrl: z.string().nullable(), hasShredStage: z.boolean() });
+const reached = z.object({
+  url: z.string(),
+  grpcUrl: z.string().nullable(),
+  hasShredStage: z.boolean(),
+  isDevelopment: z.boolean(),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasAnswered: z.boolean() })),
+});
 
 /** Where a worker is reached. */
 export type Reached = z.output<typeof reached>;

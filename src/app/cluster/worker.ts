@@ -147,9 +147,9 @@ async function start(
       rereading: { read: () => given.configuration, logLevelOf: options.logLevelOf },
       seat: seatOf(given, line, works),
     });
-    const { url, grpcUrl, hasShredStage } = service;
+    const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
     // A primary that is gone by now is heard of otherwise.
-    line.ask('ready', { url, grpcUrl, hasShredStage }).catch(() => {});
+    line.ask('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] }).catch(() => {});
     return service;
   } catch (error) {
     await line.ask('failed', { problem: problemText(error) }).catch(() => {});

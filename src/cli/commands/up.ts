@@ -15,7 +15,6 @@ import {
   startService,
   wsUrl,
 } from '../../app/service.ts';
-import { wantsLocalnet } from '../../app/upstreams.ts';
 import { raiseInliningLimit } from '../../app/v8-flags.ts';
 import { workerCount } from '../../app/worker-count.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
@@ -23,9 +22,9 @@ import { untilTold } from '../until-told.ts';
 
 const help = `Usage: solway up [options]
 
-Runs the service: JSON-RPC, WebSocket subscriptions and gRPC streams behind API keys, in front of the
-configured nodes, or of the embedded ledger when there is none. The first start makes one key of each
-product and shows each this once.
+Runs the service: JSON-RPC, WebSocket subscriptions, REST and gRPC streams behind API keys, in front of the
+nodes of the configuration and of "solway upstream add". The first start creates one key per product and
+shows each key once.
 
 Options:
   --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
@@ -33,6 +32,8 @@ Options:
     --ws URL           its PubSub WebSocket, or off (default: derived from URL as clients do)
     --grpc URL         its Yellowstone gRPC address
     --network NAME     its network (default: the default network, which is that of all nodes if they name one)
+  --dev                development mode: without any node, run an embedded ledger of its own. Refused once
+                       this database has served nodes; no effect when nodes are configured
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0 takes a free one)
   --workers NUMBER     processes that answer (default 1), or auto for as many as there are processors
@@ -42,7 +43,7 @@ Options:
   --json               print one line of JSON when ready, instead of words
 
 Examples:
-  solway up
+  solway up --dev
   solway up --upstream https://host/path --upstream https://other-host/path
   solway up --config /etc/solway.toml
 `;
@@ -131,21 +132,31 @@ function describeKeys(service: Service): string {
 }
 
 function describe(service: Service, configuration: Configuration): string {
-  const nodes = configuration.upstreams.map(({ name }) => name);
-  const isLocal = wantsLocalnet(configuration);
-  if (isLocal) nodes.push('the embedded ledger');
+  const { isDevelopment } = service;
+  const nodes = isDevelopment ? ['the embedded ledger'] : service.nodes.map(({ name }) => name);
   const hasNone = service.grpcUrl !== null && !service.hasShredStage;
   return `
 Solway answers on ${rpcUrl(service)}
              and on ${wsUrl(service)}
              and on ${restUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
 
-  Upstream: ${nodes.join(', ')}
-  Data: ${configuration.dataDir}
+${describeMode(service, configuration)}  Upstream: ${nodes.join(', ')}
+${describeSilent(service)}  Data: ${configuration.dataDir}
 ${hasNone ? `  Shred stage: none; ${NO_SHRED_SOURCE}\n` : ''}
-${describeSetup(service)}${describeKeys(service)}${isLocal ? trial(service) : ''}
+${describeSetup(service)}${describeKeys(service)}${isDevelopment ? trial(service) : ''}
   Stop with Ctrl+C.
 `;
+}
+
+function describeSilent({ nodes }: Service): string {
+  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
+  if (silent.length === 0) return '';
+  return `  NOT ANSWERING: ${silent.join(', ')}; "solway doctor" says why. Calls go there once they answer.\n`;
+}
+
+function describeMode({ isDevelopment }: Service, { dev }: Configuration): string {
+  if (isDevelopment) return `  DEVELOPMENT MODE: an embedded ledger answers, not a Solana network.\n`;
+  return dev ? '  --dev has no effect: nodes are configured, and calls go to them.\n' : '';
 }
 
 /** The dashboard's first page, for whoever started this. */
@@ -156,8 +167,9 @@ function describeSetup({ setupUrl }: Service): string {
 function readyLine(service: Service): string {
   const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
   const { url, grpcUrl, setupUrl } = service;
+  const mode = service.isDevelopment ? 'development' : 'production';
   const urls = { url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service), restUrl: restUrl(service), grpcUrl };
-  return `${JSON.stringify({ event: 'ready', ...urls, setupUrl, keys })}\n`;
+  return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
 /** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */

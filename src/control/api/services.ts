@@ -85,5 +85,7 @@ export type ServiceFacts = Readonly<{
   network: string;
   urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
   hasShredStage: () => boolean;
+  /** In development mode the embedded ledger answers, not a Solana network. */
+  mode: () => 'development' | 'production';
   plans: readonly Readonly<{ id: string; name: string }>[];
 }>;

@@ -33,6 +33,12 @@ export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   db.selectFrom('upstream_node').selectAll().where('name', '=', name).executeTakeFirst();
 
+/** Whether this database ever had nodes: the audit log keeps that even when they are gone. */
+export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
+  const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
+  return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** How many there are. */
 export async function countNodes(db: Kysely<Schema>): Promise<number> {
   const { count } = await db

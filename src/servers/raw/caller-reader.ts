@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Caller, Client } from '../../protocol/serve.ts';
 import type { TrustedProxies } from '../client-address.ts';
 import { credentialIn } from '../credential.ts';
+import { networkIn } from '../network-parameter.ts';
 import { sessionOf } from '../session-header.ts';
 import type { FastHead, Span } from './fast-head.ts';
 import { LastText } from './last-text.ts';
@@ -44,6 +45,7 @@ export class CallerReader {
     const credential = isSame
       ? this.#caller.credential
       : (shown?.credential ?? credentialIn(undefined, asked));
+    const network = isSame ? this.#caller.network : networkIn(asked);
     this.#shown = shown;
     this.#asked = asked;
     const client = this.#clientOf(head, bytes);
@@ -53,7 +55,7 @@ export class CallerReader {
     const last = this.#caller;
     if (isSame && client === last.client && traceparent === last.traceparent && session === last.session)
       return last;
-    this.#caller = { credential, client, traceparent, session };
+    this.#caller = { credential, client, traceparent, session, network };
     return this.#caller;
   }
 

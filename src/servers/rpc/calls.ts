@@ -1,7 +1,7 @@
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { inOrder } from '../../base/in-order.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { Asked } from '../../protocol/call.ts';
+import type { Asked, Network } from '../../protocol/call.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/envelope.ts';
 import { endSingle, joinBatch, NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -15,6 +15,7 @@ import type {
   Replier,
   Request,
 } from '../../protocol/serve.ts';
+import { networkRefusal } from '../network-parameter.ts';
 import { isJsonType } from '../request-body.ts';
 import { AnswerRoom } from './answer-room.ts';
 import { JOIN_MAX_BYTES } from './encode.ts';
@@ -54,13 +55,24 @@ export class RpcCalls {
   /** Why a request gets no further than its head; null when its body may be read. */
   refusalOf(contentType: string | undefined, caller: Caller): Failure | null {
     if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#door.admit(caller, 'rpc', this.options.network);
+    return this.#networkRefusal(caller) ?? this.#door.admit(caller, 'rpc', this.#networkOf(caller));
   }
 
   /** The same of a request whose body is there already. */
   enter(contentType: string | undefined, caller: Caller): Entered | Failure {
     if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#door.enter(caller, 'rpc', this.options.network);
+    return this.#networkRefusal(caller) ?? this.#door.enter(caller, 'rpc', this.#networkOf(caller));
+  }
+
+  /** Whoever has no good key hears of that first. */
+  #networkRefusal(caller: Caller): Failure | null {
+    const refusal = networkRefusal(caller.network, this.options.served());
+    return refusal === null ? null : (this.#door.admit(caller, 'rpc', null) ?? refusal);
+  }
+
+  /** The name was checked with the head; a network that lost its nodes since then is refused by the pool. */
+  #networkOf({ network }: Caller): Network {
+    return (network ?? this.options.network) as Network;
   }
 
   /** The calls of a body. @throws Failure as `decodeEnvelope`. */
@@ -83,10 +95,11 @@ export class RpcCalls {
     fault: Failure | null,
     bytesIn: number,
     id: Buffer | null,
-    { credential, client, traceparent }: Caller,
+    caller: Caller,
     entered: Entered | null = null,
   ): NonCallOutcome {
-    const { network } = this.options;
+    const { credential, client, traceparent } = caller;
+    const network = this.#networkOf(caller);
     const from = { credential, client, traceparent, product: 'rpc', network } as const;
     return this.#door.countNonCall({ ...from, fault, bytesIn, idBytes: id?.length ?? null }, entered);
   }
@@ -151,7 +164,7 @@ export class RpcCalls {
 
   #requestOf({ id, method, params, bytes: bytesIn }: EnvelopeCall, caller: Caller): Request {
     const { credential, client, traceparent, session } = caller;
-    const { network } = this.options;
+    const network = this.#networkOf(caller);
     const idBytes = id.length;
     return {
       credential,

@@ -4,8 +4,10 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 
 export type RpcServerOptions = Readonly<{
   path: string;
-  /** The network that calls on this path go to. */
+  /** The network of calls that name none. */
   network: Network;
+  /** Networks that a call may name. */
+  served: () => readonly Network[];
   bodyMaxBytes: number;
   /** Bytes of bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
   bodiesMaxBytes: number;
@@ -22,6 +24,7 @@ export type RpcServerOptions = Readonly<{
 export const rpcServerOptions: RpcServerOptions = {
   path: '/v1/rpc',
   network: 'mainnet-beta',
+  served: () => ['mainnet-beta'],
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 256 * 1024 * 1024,
   answersMaxBytes: 512 * 1024 * 1024,

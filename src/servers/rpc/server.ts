@@ -7,6 +7,7 @@ import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
+import { networkIn } from '../network-parameter.ts';
 import { readBody } from '../request-body.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
@@ -39,7 +40,8 @@ async function answer(
   const client = calls.options.proxies.clientOf(request.socket, request.headers);
   const traceparent = traceparentOf(request.headers);
   const session = sessionOf(request.headers[SESSION_HEADER]);
-  const caller: Caller = { credential: credentialOf(request, query), client, traceparent, session };
+  const network = networkIn(query);
+  const caller: Caller = { credential: credentialOf(request, query), client, traceparent, session, network };
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
   const item = envelope.items[0] as EnvelopeItem;

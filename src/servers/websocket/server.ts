@@ -14,6 +14,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { networkIn, networkRefusal } from '../network-parameter.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
@@ -27,7 +28,7 @@ export type WebSocketOptions = ConnectionOptions &
   ConnectionsOptions &
   Readonly<{
     path: string;
-    /** The network that calls on this path go to. */
+    /** The network of calls and subscriptions; the query may name no other. */
     network: Network;
     /** Connections of all keys together; beyond them a handshake gets OVERLOADED. */
     connectionsMax: number;
@@ -117,12 +118,22 @@ export class WebSocketDialect implements HttpUpgrade {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
       const caller = this.#callerOf(request, socket, query);
-      const session = this.#door.connect(caller, 'rpc', this.#options.network, onEnd);
+      const session = this.#connect(caller, onEnd);
       connection = this.#shakeHands(request, socket, head, session);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       refuseSocket(socket, thrown);
     }
+  }
+
+  /** Subscriptions come from the nodes of one network only. @throws Failure */
+  #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
+    const { network } = this.#options;
+    const session = this.#door.connect(caller, 'rpc', network, onEnd);
+    const refusal = networkRefusal(caller.network, [network]);
+    if (refusal === null) return session;
+    session.close();
+    throw refusal;
   }
 
   drain(graceMs: number): Promise<boolean> {
@@ -133,7 +144,13 @@ export class WebSocketDialect implements HttpUpgrade {
     const client = this.#options.proxies.clientOf(socket, request.headers);
     const traceparent = traceparentOf(request.headers);
     const session = sessionOf(request.headers[SESSION_HEADER]);
-    return { credential: credentialOf(request, query), client, traceparent, session };
+    return {
+      credential: credentialOf(request, query),
+      client,
+      traceparent,
+      session,
+      network: networkIn(query),
+    };
   }
 
   /**
@@ -143,7 +160,7 @@ export class WebSocketDialect implements HttpUpgrade {
   #explain(request: IncomingMessage, query: string): Failure {
     try {
       const caller = this.#callerOf(request, request.socket, query);
-      this.#door.connect(caller, 'rpc', this.#options.network, () => {}).close();
+      this.#connect(caller, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
       if (thrown instanceof Failure) return thrown;

@@ -17,6 +17,8 @@ type Watched = {
   readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   told: NodeState;
+  /** Resolves after the first poll, whatever came of it. */
+  readonly polled: PromiseWithResolvers<void>;
 };
 
 /** Watches the nodes of one network: polls them, has their group look at what is known of them, logs what changes. */
@@ -38,6 +40,11 @@ export class HealthWatch {
   /** Resolves when the first of the nodes has told its slot. */
   get firstAnswer(): Promise<void> {
     return this.#firstAnswer.promise;
+  }
+
+  /** Resolves when each of the nodes has been polled once, whether it answered or not. */
+  async firstPolls(): Promise<void> {
+    await Promise.all(this.#watched.map(({ polled }) => polled.promise));
   }
 
   /**
@@ -70,7 +77,8 @@ export class HealthWatch {
 
   #watchedOf(node: UpstreamNode): Watched {
     const stop = new AbortController();
-    return { node, polls: new NodePolls(node, this.#group, stop.signal), stop, timer: null, told: 'unknown' };
+    const polls = new NodePolls(node, this.#group, stop.signal);
+    return { node, polls, stop, timer: null, told: 'unknown', polled: Promise.withResolvers() };
   }
 
   /** Polls one node, then again after the interval, until stopped. */
@@ -80,6 +88,7 @@ export class HealthWatch {
     } catch (err) {
       this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
     }
+    watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
     const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
     watched.timer = setTimeout(() => void this.#round(watched), ms);

@@ -67,6 +67,7 @@ export async function openHouse(store: Store, options: HouseOptions = {}) {
       network: 'mainnet-beta',
       urls: () => ({ http: ORIGIN, ws: 'ws://solway.test', grpc: null }),
       hasShredStage: () => false,
+      mode: () => 'production',
       plans: [{ id: 'default', name: 'default' }],
     },
   };

@@ -3,6 +3,7 @@ import { useChange } from '../queries.ts';
 import { Button } from '../ui/button.tsx';
 import { Fault, Field } from '../ui/field.tsx';
 import { Mark } from '../ui/icon.tsx';
+import { ModeBanner } from './mode-banner.tsx';
 
 /** Who belongs to no customer yet makes one, where that is open, or waits to be invited. */
 export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
@@ -18,6 +19,7 @@ export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
     <main className="alone">
       <div className="door">
         <Mark size={36} />
+        <ModeBanner />
         <h1>{mayMake ? 'One name to begin with' : 'You belong to no customer yet'}</h1>
         {mayMake ? (
           <form onSubmit={submit} className="stack">

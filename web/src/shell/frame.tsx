@@ -8,6 +8,7 @@ import { Fault } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { CUSTOMER_STORED_AS } from './customer-switch.tsx';
 import { FirstCustomer } from './first-customer.tsx';
+import { ModeBanner } from './mode-banner.tsx';
 import { Rail } from './rail.tsx';
 import { type Customer, type Me, roleAllows, type Session, SessionProvider, type User } from './session.tsx';
 
@@ -44,6 +45,7 @@ function Signed({ me, user }: { me: Me; user: User }) {
         <Rail />
         {/* Another customer is another page: nothing of the one before stays. */}
         <main id="page" tabIndex={-1} key={session.customer.id}>
+          <ModeBanner />
           {session.customer.state === 'suspended' ? (
             <p className="banner" role="status">
               {session.customer.name} is suspended: its keys are refused, and pages can only be looked at.

@@ -89,6 +89,8 @@ export const accountRoutes = {
         /** Where calls go, for snippets: without a path. grpc is null where that door is not open. */
         urls: z.object({ http: z.string(), ws: z.string(), grpc: z.string().nullable() }),
         hasShredStage: z.boolean(),
+        /** In development mode the embedded ledger answers, not a Solana network. */
+        mode: z.enum(['development', 'production']),
         plans: z.array(z.object({ id: z.string(), name: z.string() })),
         mail: z.boolean(),
       }),

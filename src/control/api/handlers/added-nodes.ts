@@ -9,7 +9,7 @@ import {
   insertNode,
   updateNode,
 } from '../../nodes/added-nodes.ts';
-import type { GivenNode, NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
+import type { NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
 import type { AddedNode, NodeSeal, NodeSettings } from '../../nodes/node-seal.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
@@ -53,7 +53,11 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   if (fixed === undefined)
     throw new ApiError(404, 'NOT_FOUND', `there is no node ${name}: GET /upstreams names them`);
   if (fixed.source === 'ledger')
-    throw new ApiError(409, 'LEDGER_NODE', `${name} is the embedded ledger: localnet.enabled ends it`);
+    throw new ApiError(
+      409,
+      'LEDGER_NODE',
+      `${name} is the embedded ledger of development mode: it ends when the service starts with nodes`,
+    );
   throw new ApiError(
     409,
     'FILE_NODE',
@@ -73,15 +77,13 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
 }
 
 /** Two chains must not answer as one. @throws ApiError 409 */
-function checkLedger(services: ApiServices, { network }: GivenNode): void {
-  const ledger = factsOf(services)
-    .fixed()
-    .find(({ source }) => source === 'ledger');
-  if (ledger?.network !== network) return;
+function checkLedger(services: ApiServices): void {
+  const { fixed } = factsOf(services);
+  if (!fixed().some(({ source }) => source === 'ledger')) return;
   throw new ApiError(
     409,
     'LEDGER_NODE',
-    `the embedded ledger answers for ${network}: name a node of it in the configuration, and restart`,
+    'the service runs in development mode: add the node to the configuration file, or with "solway upstream add" on its machine, and restart',
   );
 }
 
@@ -136,7 +138,7 @@ const toldOf = ({ name, network, settings }: AddedNode) => ({
 async function add(services: ApiServices, given: Given<'POST /upstreams'>['body'], context: ApiContext) {
   const facts = factsOf(services);
   const { network, name, force } = given;
-  checkLedger(services, given);
+  checkLedger(services);
   await checkName(services, services.store.db, name);
   const node: AddedNode = { name, network, settings: facts.read(given) };
   const report = await probed(facts, node, force);

@@ -57,6 +57,7 @@ export const meHandlers = (services: ApiServices): Handlers<'GET /me'> => ({
         network: service.network,
         urls: service.urls(),
         hasShredStage: service.hasShredStage(),
+        mode: service.mode(),
         plans: [...service.plans],
         mail: services.mailer !== null,
       },

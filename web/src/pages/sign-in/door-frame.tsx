@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { ModeBanner } from '../../shell/mode-banner.tsx';
 import { ThemeSwitch } from '../../shell/user-menu.tsx';
 import { Mark } from '../../ui/icon.tsx';
 
@@ -14,6 +15,7 @@ export function DoorFrame({ title, children }: { title: string; children: ReactN
           <Mark size={36} />
           <ThemeSwitch />
         </div>
+        <ModeBanner />
         <h1>{title}</h1>
         {children}
       </div>

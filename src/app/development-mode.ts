@@ -1,0 +1,77 @@
+import type { Logger } from '../base/log.ts';
+import { inQuietChange, nextVersion, writeAudit } from '../control/database/change.ts';
+import type { Store } from '../control/database/open.ts';
+import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
+import type { Configuration } from './configuration.ts';
+
+/** There is no node to answer calls, and the embedded ledger must not. The message says what to do. */
+export class NoNodesError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NoNodesError';
+  }
+}
+
+const ADD_A_NODE = 'add an [[upstream]] to the configuration file or run "solway upstream add"';
+
+const NO_NODES = `no node is configured: ${ADD_A_NODE}`;
+
+const REFUSED = '--dev is refused because this database has served nodes before';
+
+const NODES_WERE_USED = `no node is configured, and ${REFUSED}: ${ADD_A_NODE}, or use another --data-dir`;
+
+const DEVELOPMENT_MODE = 'development mode: an embedded ledger answers, not a Solana network';
+
+const NO_EFFECT = 'development mode has no effect: nodes are configured, and calls go to them';
+
+/** Calls without a network must have a node, or the first customer finds out. */
+function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: readonly string[]): void {
+  if (upstreams.length > 0 || stored.includes(networks.default)) return;
+  const others = [...new Set(stored)];
+  const remedy = `set networks.default = "${others[0]}" or SOLWAY_NETWORK=${others[0]}`;
+  throw new NoNodesError(
+    `networks.default is "${networks.default}", but the added nodes belong to ${others.join(', ')}: ${remedy}`,
+  );
+}
+
+/** Remembers for good that nodes have answered here: from then on no embedded ledger may. */
+async function recordNodes(store: Store): Promise<void> {
+  if (await wereNodesUsed(store.db)) return;
+  await inQuietChange(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', keyId: null, detail: {} };
+    await writeAudit(trx, version, entry);
+  });
+}
+
+/** What a start would do. */
+export type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
+
+/**
+ * Decides whether the embedded ledger answers: only when it was asked for, and only where no node ever answered.
+ * @throws NoNodesError
+ */
+export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
+  const { dev, upstreams } = configuration;
+  const stored = (await readNodeRows(store.db)).map(({ network }) => network);
+  if (upstreams.length > 0 || stored.length > 0) {
+    checkDefaultNetwork(configuration, stored);
+    return { isDevelopment: false, note: dev ? NO_EFFECT : null };
+  }
+  const isUsed = await wereNodesUsed(store.db);
+  if (dev && !isUsed) return { isDevelopment: true, note: DEVELOPMENT_MODE };
+  if (dev) throw new NoNodesError(NODES_WERE_USED);
+  throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
+}
+
+/** The same for a start that goes on. @throws NoNodesError */
+export async function startsInDevelopment(
+  configuration: Configuration,
+  store: Store,
+  log: Logger,
+): Promise<boolean> {
+  const { isDevelopment, note } = await findStartMode(configuration, store);
+  if (note !== null) log.warn(note);
+  if (!isDevelopment) await recordNodes(store);
+  return isDevelopment;
+}

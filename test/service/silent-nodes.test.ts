@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { deadUrl } from '../upstream/mock/dead.ts';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { startProgram, temporaryFolder } from './program.ts';
+import { writeConfiguration } from './start-service.ts';
+
+/** What the start says of nodes that do not answer. */
+const SECRET = 'a-provider-key-that-nobody-reads';
+
+let node: MockNode;
+beforeAll(async () => {
+  node = await startMock(healthy());
+});
+afterAll(() => node.close());
+
+it.each(['1', '2'])(
+  'a start with %s workers names the nodes that do not answer, and goes on',
+  async (workers) => {
+    const silent = `${await deadUrl()}/${SECRET}`;
+    const nodes = [
+      ['answers', node.url],
+      ['is-dead', silent],
+    ];
+    const text = nodes.map(([name, url]) => `[[upstream]]\nname = "${name}"\nurl = "${url}"\nws = "off"\n`);
+    const config = writeConfiguration(`[grpc]\nenabled = false\n${text.join('')}`);
+    const options = ['--port', '0', '--data-dir', temporaryFolder('silent'), '--config', config];
+    const program = startProgram(['up', ...options, '--workers', workers, '--log-level', 'warn']);
+    await program.said(/Stop with Ctrl\+C/, 120_000);
+    expect(program.stdout()).toContain('Upstream: answers, is-dead\n  NOT ANSWERING: is-dead;');
+    const lines = program.stderr().match(/.*upstream nodes do not answer at the start.*/g) ?? [];
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('is-dead');
+    expect(lines[0]).not.toContain('"answers"');
+    expect(program.output()).not.toContain(SECRET);
+    expect(await program.stop()).toBe(0);
+  },
+  150_000,
+);
