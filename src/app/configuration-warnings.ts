@@ -2,7 +2,6 @@ import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { wantsLocalnet } from './upstreams.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),
@@ -43,9 +42,11 @@ function sendsKeyInClear({ url, headers }: UpstreamConfiguration): boolean {
 function nodeWarnings(configuration: Configuration): string[] {
   const { upstreams } = configuration;
   const warnings: string[] = [];
-  if (upstreams.length === 0 && wantsLocalnet(configuration))
+  if (upstreams.length === 0)
     warnings.push(
-      'upstream: no node is configured; the service starts the embedded ledger, a chain of its own',
+      configuration.dev
+        ? 'upstream: no node is configured; development mode serves the embedded ledger, a chain of its own'
+        : 'upstream: no node is configured; the service starts only with nodes added by "solway upstream add"',
     );
   for (const [network, nodes] of nodesByNetwork(configuration))
     if (nodes === 1) warnings.push(`upstream: ${network} has a single node; add another for failover`);
