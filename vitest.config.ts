@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { SkippedTests } from './test/house/skipped-tests.ts';
+import { SkippedTests } from './test/project/skipped-tests.ts';
 
 export default defineConfig({
   test: {
@@ -11,7 +11,7 @@ export default defineConfig({
     ],
     // Programs that tests start read what was compiled for the first of them: a third of the time of a start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
-    setupFiles: [join(import.meta.dirname, 'test/house/whole-properties.ts')],
+    setupFiles: [join(import.meta.dirname, 'test/project/property-sizes.ts')],
     pool: 'forks',
     maxWorkers: 2,
     // A machine may pause for longer than the usual second.

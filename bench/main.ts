@@ -13,7 +13,7 @@ const benchmarks = {
   },
   links: {
     about: 'requests to a node over our own connections, and over those of undici',
-    load: async () => (await import('./links/links.ts')).runLinksBench,
+    load: async () => (await import('./upstream-client/upstream-client.ts')).runUpstreamClientBench,
   },
   cache: {
     about:
@@ -34,7 +34,7 @@ const benchmarks = {
   },
   home: {
     about: 'Home with ten million rows of usage: what it asks for, and its first paint in a browser',
-    load: async () => (await import('./home/home.ts')).runHomeBench,
+    load: async () => (await import('./dashboard/dashboard.ts')).runDashboardBench,
   },
 } as const;
 

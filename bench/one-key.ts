@@ -1,6 +1,6 @@
-import { digestApiKey, generateApiKey } from '../src/access/api-key.ts';
-import { KeyDirectory } from '../src/access/key-directory.ts';
-import { defaultPlanLimits, houseKey, type PlanLimits } from '../src/access/key-record.ts';
+import { digestApiKey, generateApiKey } from '../src/gateway/auth/api-key.ts';
+import { KeyDirectory } from '../src/gateway/auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type PlanLimits } from '../src/gateway/auth/key-record.ts';
 import type { Product } from '../src/protocol/product.ts';
 
 /** A directory with one key, whose plan has no limit of calls in the way, and that key. */
@@ -16,12 +16,12 @@ export function openDirectory(
     {
       id,
       product,
-      ...houseKey,
+      ...internalKey,
       familyId: id,
       name: 'bench',
       digest: digestApiKey(secret, pepper),
       pepperVersion: 1,
-      state: 'active',
+      status: 'active',
       expiresAt: null,
       limits: { ...defaultPlanLimits, rpcPerSecond: 0, ...limits },
       version: 1,

@@ -42,18 +42,18 @@ const TOKEN_PROGRAMS = [
 /** Slots of the newest finalized transactions that name the system program: nearly all but votes do. */
 async function busySlots(node: RpcNode, tip: bigint): Promise<bigint[]> {
   const config = { limit: SIGNATURES_READ, commitment: 'finalized' };
-  const entries = list(await node.need('getSignaturesForAddress', [SYSTEM_PROGRAM, config]));
+  const entries = list(await node.requireResult('getSignaturesForAddress', [SYSTEM_PROGRAM, config]));
   const slots = new Set(entries.map((entry) => BigInt(member(entry, 'slot') as number)));
   return slots.size === 0 ? [tip] : [...slots].slice(0, BLOCKS_READ_MAX);
 }
 
 /** Of the newest finalized blocks the one with most transactions. */
 async function findBlock(node: RpcNode): Promise<{ slot: bigint; block: JsonValue }> {
-  const tip = BigInt((await node.need('getSlot', [{ commitment: 'finalized' }])) as number);
+  const tip = BigInt((await node.requireResult('getSlot', [{ commitment: 'finalized' }])) as number);
   const config = { transactionDetails: 'accounts', maxSupportedTransactionVersion: 0, rewards: false };
   let found: { slot: bigint; block: JsonValue; size: number } | null = null;
   for (const slot of await busySlots(node, tip)) {
-    const block = await node.need('getBlock', [slot, config]);
+    const block = await node.requireResult('getBlock', [slot, config]);
     const size = list(member(block, 'transactions')).length;
     if (found === null || size > found.size) found = { slot, block, size };
   }
@@ -63,7 +63,7 @@ async function findBlock(node: RpcNode): Promise<{ slot: bigint; block: JsonValu
 
 async function findToken(node: RpcNode, addresses: readonly string[]): Promise<Anchors['token']> {
   const accounts = list(
-    member(await node.need('getMultipleAccounts', [addresses, { encoding: 'jsonParsed' }]), 'value'),
+    member(await node.requireResult('getMultipleAccounts', [addresses, { encoding: 'jsonParsed' }]), 'value'),
   );
   for (const [index, account] of accounts.entries()) {
     const program = text(member(account, 'owner'));
@@ -81,7 +81,7 @@ async function findToken(node: RpcNode, addresses: readonly string[]): Promise<A
 }
 
 async function findWallet(node: RpcNode, addresses: readonly string[]): Promise<string> {
-  const accounts = list(member(await node.need('getMultipleAccounts', [addresses]), 'value'));
+  const accounts = list(member(await node.requireResult('getMultipleAccounts', [addresses]), 'value'));
   const index = accounts.findIndex(
     (account) => member(account, 'owner') === SYSTEM_PROGRAM && member(account, 'space') === 0,
   );
@@ -96,8 +96,8 @@ export async function findAnchors(node: RpcNode): Promise<Anchors> {
     list(member(entry, 'transaction', 'accountKeys')).map((key) => text(member(key, 'pubkey'))),
   );
   const addresses = [...new Set(keys)].slice(0, ADDRESSES_MAX);
-  const schedule = await node.need('getEpochInfo', [{ commitment: 'finalized' }]);
-  const votes = list(member(await node.need('getVoteAccounts', []), 'current'));
+  const schedule = await node.requireResult('getEpochInfo', [{ commitment: 'finalized' }]);
+  const votes = list(member(await node.requireResult('getVoteAccounts', []), 'current'));
   return {
     slot,
     rangeStart: slot > 20n ? slot - 20n : 0n,
@@ -107,7 +107,7 @@ export async function findAnchors(node: RpcNode): Promise<Anchors> {
     addresses,
     wallet: addresses.length === 0 ? SYSTEM_PROGRAM : await findWallet(node, addresses),
     token: addresses.length === 0 ? null : await findToken(node, addresses),
-    identity: text(member(await node.need('getIdentity', []), 'identity')),
+    identity: text(member(await node.requireResult('getIdentity', []), 'identity')),
     voteAccount: votes.length === 0 ? null : text(member(votes[0], 'votePubkey')),
   };
 }

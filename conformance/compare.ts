@@ -13,11 +13,11 @@ import type { NodeError, Reply, RpcNode } from './node.ts';
  */
 export type Comparison = 'exact' | 'moving' | 'rising' | 'shape';
 
-export type Verdict = Readonly<{
+export type ComparisonResult = Readonly<{
   kind: 'same' | 'different' | 'undecided' | 'unanswered';
   differences: readonly Difference[];
   /** Why there is no verdict. */
-  why?: string;
+  reason?: string;
 }>;
 
 export type CompareOptions = Readonly<{
@@ -31,7 +31,7 @@ export type CompareOptions = Readonly<{
 
 export const compareOptions: CompareOptions = { triesMax: 10, slackSlots: 150, pauseMs: 250 };
 
-const same: Verdict = { kind: 'same', differences: [] };
+const same: ComparisonResult = { kind: 'same', differences: [] };
 
 type Members = { readonly [name: string]: JsonValue };
 
@@ -67,16 +67,16 @@ function contextShape(ours: Reply, theirs: Reply): Difference[] {
   }));
 }
 
-function unanswered(...replies: readonly Reply[]): Verdict | null {
+function unanswered(...replies: readonly Reply[]): ComparisonResult | null {
   const failed = replies.find((reply) => reply.kind === 'failure');
-  return failed === undefined ? null : { kind: 'unanswered', differences: [], why: failed.why };
+  return failed === undefined ? null : { kind: 'unanswered', differences: [], reason: failed.reason };
 }
 
-const different = (found: readonly Difference[]): Verdict =>
+const different = (found: readonly Difference[]): ComparisonResult =>
   found.length === 0 ? same : { kind: 'different', differences: found };
 
 /** One answered and the other refused: no value can be compared. */
-function kindsDiffer(ours: Reply, theirs: Reply): Verdict | null {
+function kindsDiffer(ours: Reply, theirs: Reply): ComparisonResult | null {
   if (ours.kind === theirs.kind) return null;
   return {
     kind: 'different',
@@ -85,16 +85,16 @@ function kindsDiffer(ours: Reply, theirs: Reply): Verdict | null {
 }
 
 /** Two nodes that agree to answer what a node refuses are both wrong. */
-function answeredBoth(ours: Reply, theirs: Reply): Verdict | null {
+function answeredBoth(ours: Reply, theirs: Reply): ComparisonResult | null {
   if (ours.kind !== 'result' || theirs.kind !== 'result') return null;
   const difference = { path: '.', ours: comparedOf(ours), theirs: comparedOf(theirs) };
-  return { kind: 'different', differences: [difference], why: 'both answer what a node refuses' };
+  return { kind: 'different', differences: [difference], reason: 'both answer what a node refuses' };
 }
 
 type Sandwich = Readonly<{ before: Reply; theirs: Reply; after: Reply }>;
 
 /** @returns null when nothing can be told, because the state moved or the second stands at another slot. */
-function judgeMoving({ before, theirs, after }: Sandwich): Verdict | null {
+function evaluateMoving({ before, theirs, after }: Sandwich): ComparisonResult | null {
   const found = [before, after].map((ours) =>
     ours.kind === theirs.kind
       ? [...differences(comparedOf(ours), comparedOf(theirs)), ...contextShape(ours, theirs)]
@@ -117,7 +117,7 @@ const growthPerSlot: readonly (readonly [path: RegExp, most: number])[] = [
 const slackOf = (path: string, slots: number): number =>
   slots * (growthPerSlot.find(([pattern]) => pattern.test(path))?.[1] ?? 0);
 
-function judgeRising({ before, theirs, after }: Sandwich, slots: number): Verdict {
+function evaluateRising({ before, theirs, after }: Sandwich, slots: number): ComparisonResult {
   const [low, at, high] = [before, theirs, after].map(comparedOf);
   const slack = (path: string): number => slackOf(path, slots);
   return kindsDiffer(before, theirs) ?? different(differencesBetween(low, at, high, slack));
@@ -129,23 +129,23 @@ async function compareMoving(
   ours: RpcNode,
   theirs: RpcNode,
   ask: (node: RpcNode) => Promise<Reply>,
-  judge: (sandwich: Sandwich) => Verdict | null,
+  evaluate: (sandwich: Sandwich) => ComparisonResult | null,
   { triesMax, pauseMs }: CompareOptions,
-): Promise<Verdict> {
-  let seen: Verdict | null = null;
+): Promise<ComparisonResult> {
+  let seen: ComparisonResult | null = null;
   for (let tried = 0; tried < triesMax; tried++) {
     if (tried > 0) await pause(pauseMs);
     const before = await ask(ours);
     const other = await ask(theirs);
     const after = await ask(ours);
-    const verdict = unanswered(before, other, after) ?? judge({ before, theirs: other, after });
+    const verdict = unanswered(before, other, after) ?? evaluate({ before, theirs: other, after });
     if (verdict === null) continue;
     // A difference in one moment may be the other node's being late: it must show twice.
     if (verdict.kind !== 'different' || seen !== null) return verdict;
     seen = verdict;
   }
-  const why = seen === null ? 'the state moved each time it was read' : 'a difference showed only once';
-  return { kind: 'undecided', differences: seen?.differences ?? [], why };
+  const reason = seen === null ? 'the state moved each time it was read' : 'a difference showed only once';
+  return { kind: 'undecided', differences: seen?.differences ?? [], reason };
 }
 
 /** Asks both nodes the same and holds the answers against one another. */
@@ -154,12 +154,12 @@ export async function compareCall(
   theirs: RpcNode,
   call: Readonly<{ method: string; params: WritableJson; by: Comparison; mustRefuse: boolean }>,
   options: CompareOptions = compareOptions,
-): Promise<Verdict> {
+): Promise<ComparisonResult> {
   const { method, params, by, mustRefuse } = call;
-  const ask = (node: RpcNode): Promise<Reply> => node.ask(method, params);
-  if (by === 'moving') return compareMoving(ours, theirs, ask, judgeMoving, options);
+  const ask = (node: RpcNode): Promise<Reply> => node.request(method, params);
+  if (by === 'moving') return compareMoving(ours, theirs, ask, evaluateMoving, options);
   if (by === 'rising') {
-    return compareMoving(ours, theirs, ask, (all) => judgeRising(all, options.slackSlots), options);
+    return compareMoving(ours, theirs, ask, (all) => evaluateRising(all, options.slackSlots), options);
   }
   const [own, other] = await Promise.all([ask(ours), ask(theirs)]);
   const verdict = unanswered(own, other) ?? kindsDiffer(own, other);

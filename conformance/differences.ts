@@ -16,7 +16,7 @@ const isNumber = (value: JsonValue | undefined): value is number | bigint =>
 /** Whether two leaves may stand for each other. */
 type LeafRule = (ours: JsonValue | undefined, theirs: JsonValue | undefined, path: string) => boolean;
 
-function walk(
+function collectDifferences(
   ours: JsonValue | undefined,
   theirs: JsonValue | undefined,
   path: string,
@@ -27,10 +27,10 @@ function walk(
     if (ours.length !== theirs.length)
       found.push({ path: `${path}.length`, ours: ours.length, theirs: theirs.length });
     const length = Math.min(ours.length, theirs.length);
-    for (let i = 0; i < length; i++) walk(ours[i], theirs[i], `${path}[${i}]`, isFit, found);
+    for (let i = 0; i < length; i++) collectDifferences(ours[i], theirs[i], `${path}[${i}]`, isFit, found);
   } else if (isObject(ours) && isObject(theirs)) {
     for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      walk(ours[name], theirs[name], `${path}.${name}`, isFit, found);
+      collectDifferences(ours[name], theirs[name], `${path}.${name}`, isFit, found);
     }
   } else if (!isFit(ours, theirs, path)) {
     found.push({ path: path === '' ? '.' : path, ours, theirs });
@@ -47,7 +47,7 @@ const isEqual: LeafRule = (ours, theirs) =>
 /** Every place where the values are not equal. */
 export function differences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
   const found: Difference[] = [];
-  walk(ours, theirs, '', isEqual, found);
+  collectDifferences(ours, theirs, '', isEqual, found);
   return found;
 }
 
@@ -57,7 +57,7 @@ const kindOf = (value: JsonValue | undefined): string => {
   return isNumber(value) ? 'number' : Array.isArray(value) ? 'array' : typeof value;
 };
 
-function walkShape(
+function collectShapeDifferences(
   ours: JsonValue | undefined,
   theirs: JsonValue | undefined,
   path: string,
@@ -65,10 +65,11 @@ function walkShape(
 ): void {
   if (Array.isArray(ours) && Array.isArray(theirs)) {
     // Of lists the first entries speak for the others: what they list is the node's own.
-    if (ours.length > 0 && theirs.length > 0) walkShape(ours[0], theirs[0], `${path}[0]`, found);
+    if (ours.length > 0 && theirs.length > 0)
+      collectShapeDifferences(ours[0], theirs[0], `${path}[0]`, found);
   } else if (isObject(ours) && isObject(theirs)) {
     for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      walkShape(ours[name], theirs[name], `${path}.${name}`, found);
+      collectShapeDifferences(ours[name], theirs[name], `${path}.${name}`, found);
     }
   } else if (kindOf(ours) !== kindOf(theirs) && ours !== null && theirs !== null) {
     found.push({ path: path === '' ? '.' : path, ours, theirs });
@@ -78,7 +79,7 @@ function walkShape(
 /** Every place where members or their JSON types differ; null may stand for any type, an empty list for any list. */
 export function shapeDifferences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
   const found: Difference[] = [];
-  walkShape(ours, theirs, '', found);
+  collectShapeDifferences(ours, theirs, '', found);
   return found;
 }
 
@@ -97,7 +98,7 @@ export function differencesBetween(
     afterAt.set(path, value);
     return true;
   };
-  walk(after, theirs, '', note, []);
+  collectDifferences(after, theirs, '', note, []);
   const found: Difference[] = [];
   const isBetween: LeafRule = (from, value, path) => {
     const to = afterAt.get(path);
@@ -107,6 +108,6 @@ export function differencesBetween(
     const slack = slackOf(path);
     return Number(value) >= low - slack && Number(value) <= high + slack;
   };
-  walk(before, theirs, '', isBetween, found);
+  collectDifferences(before, theirs, '', isBetween, found);
   return found;
 }

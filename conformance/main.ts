@@ -65,8 +65,8 @@ function readUrl(text: string, name: string): string {
 }
 
 function exitCodeOf(rows: readonly Row[]): number {
-  const has = (...kinds: readonly Row['verdict']['kind'][]): boolean =>
-    rows.some(({ verdict }) => kinds.includes(verdict.kind));
+  const has = (...kinds: readonly Row['result']['kind'][]): boolean =>
+    rows.some(({ result }) => kinds.includes(result.kind));
   if (has('different', 'unanswered')) return 1;
   return has('undecided') ? 3 : 0;
 }
@@ -97,7 +97,7 @@ try {
     compare: { slackSlots },
     onRow: (row, done, of) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done}/${of} `);
-      if (!values.json && (values.all || row.verdict.kind !== 'same')) process.stdout.write(describeRow(row));
+      if (!values.json && (values.all || row.result.kind !== 'same')) process.stdout.write(describeRow(row));
     },
   });
   process.stdout.write(values.json ? `${writeJson(reportJson(rows))}\n` : describeTotal(rows));

@@ -14,7 +14,7 @@ export type NodeError = Readonly<{ code: number; message: string; data: JsonValu
 export type Reply = Readonly<
   | { kind: 'result'; result: JsonValue }
   | { kind: 'error'; error: NodeError }
-  | { kind: 'failure'; why: string }
+  | { kind: 'failure'; reason: string }
 >;
 
 const TIMEOUT_MS = 30_000;
@@ -33,23 +33,23 @@ function readReply(text: string): Reply {
   try {
     parsed = parseJson(text);
   } catch {
-    return { kind: 'failure', why: 'the answer is not JSON' };
+    return { kind: 'failure', reason: 'the answer is not JSON' };
   }
-  if (!isObject(parsed)) return { kind: 'failure', why: 'the answer is no JSON object' };
+  if (!isObject(parsed)) return { kind: 'failure', reason: 'the answer is no JSON object' };
   const { error, result, id } = parsed;
   if (id === null && isObject(error) && typeof error.message === 'string') {
-    return { kind: 'failure', why: error.message.slice(0, MESSAGE_MAX_CHARS) };
+    return { kind: 'failure', reason: error.message.slice(0, MESSAGE_MAX_CHARS) };
   }
-  if (id !== 1) return { kind: 'failure', why: 'the answer has not the id of the request' };
+  if (id !== 1) return { kind: 'failure', reason: 'the answer has not the id of the request' };
   if (isObject(error)) {
     const { code, message, data } = error;
     if (typeof code !== 'number' || typeof message !== 'string') {
-      return { kind: 'failure', why: 'the error has no code or no message' };
+      return { kind: 'failure', reason: 'the error has no code or no message' };
     }
     return { kind: 'error', error: { code, message, data } };
   }
   return result === undefined
-    ? { kind: 'failure', why: 'the answer has neither result nor error' }
+    ? { kind: 'failure', reason: 'the answer has neither result nor error' }
     : { kind: 'result', result };
 }
 
@@ -64,12 +64,12 @@ export class RpcNode {
   }
 
   /** One call. Never rejects. A node that answers 429 is asked again after the time it names. */
-  async ask(method: string, params: WritableJson): Promise<Reply> {
+  async request(method: string, params: WritableJson): Promise<Reply> {
     const body = writeJson({ jsonrpc: '2.0', id: 1, method, params });
     for (let asked = 1; ; asked++) {
       const answered = await this.#post(body);
       if (!('retryAfterMs' in answered)) return answered;
-      if (asked === PATIENCE_MAX) return { kind: 'failure', why: 'the node answers 429: slow down' };
+      if (asked === PATIENCE_MAX) return { kind: 'failure', reason: 'the node answers 429: slow down' };
       await new Promise((resolve) => setTimeout(resolve, answered.retryAfterMs));
     }
   }
@@ -89,20 +89,20 @@ export class RpcNode {
       }
       if (Number(response.headers.get('content-length') ?? 0) > ANSWER_MAX_BYTES) {
         await response.body?.cancel();
-        return { kind: 'failure', why: 'the answer is too large to compare' };
+        return { kind: 'failure', reason: 'the answer is too large to compare' };
       }
       return readReply(await response.text());
     } catch (error) {
       const late = error instanceof Error && error.name === 'TimeoutError';
-      return { kind: 'failure', why: late ? `no answer in ${TIMEOUT_MS} ms` : 'no connection' };
+      return { kind: 'failure', reason: late ? `no answer in ${TIMEOUT_MS} ms` : 'no connection' };
     }
   }
 
   /** A result that the runner itself needs. @throws Error that names the method. */
-  async need(method: string, params: WritableJson): Promise<JsonValue> {
-    const reply = await this.ask(method, params);
+  async requireResult(method: string, params: WritableJson): Promise<JsonValue> {
+    const reply = await this.request(method, params);
     if (reply.kind === 'result') return reply.result;
-    const why = reply.kind === 'error' ? reply.error.message : reply.why;
-    throw new Error(`${this.name} does not answer ${method}: ${why}`);
+    const reason = reply.kind === 'error' ? reply.error.message : reply.reason;
+    throw new Error(`${this.name} does not answer ${method}: ${reason}`);
   }
 }

@@ -16,18 +16,18 @@ const describe = ({ path, ours, theirs }: Difference): string =>
   `       ${path}: ${shorten(ours)} against ${shorten(theirs)}\n`;
 
 /** One call as a line, with what differs below it. */
-export function describeRow({ plan, verdict }: Row): string {
-  const why = verdict.why === undefined ? '' : ` (${verdict.why})`;
-  const shown = verdict.differences.slice(0, SHOWN_MAX).map(describe).join('');
-  const left = verdict.differences.length - SHOWN_MAX;
+export function describeRow({ plan, result }: Row): string {
+  const why = result.reason === undefined ? '' : ` (${result.reason})`;
+  const shown = result.differences.slice(0, SHOWN_MAX).map(describe).join('');
+  const left = result.differences.length - SHOWN_MAX;
   const more = left > 0 ? `       … and ${left} more\n` : '';
-  return `${marks[verdict.kind]} ${plan.method} ${plan.name} [${plan.by}]${why}\n${shown}${more}`;
+  return `${marks[result.kind]} ${plan.method} ${plan.name} [${plan.by}]${why}\n${shown}${more}`;
 }
 
 /** How many calls came out how. */
 export function describeTotal(rows: readonly Row[]): string {
   const count = (kind: keyof typeof marks): number =>
-    rows.filter(({ verdict }) => verdict.kind === kind).length;
+    rows.filter(({ result }) => result.kind === kind).length;
   const methods = new Set(rows.map(({ plan }) => plan.method)).size;
   const kinds = (['same', 'different', 'undecided', 'unanswered'] as const).map(
     (kind) => `${count(kind)} ${kind}`,
@@ -37,12 +37,12 @@ export function describeTotal(rows: readonly Row[]): string {
 
 /** The whole run for programs. */
 export const reportJson = (rows: readonly Row[]): WritableJson =>
-  rows.map(({ plan, verdict }) => ({
+  rows.map(({ plan, result }) => ({
     method: plan.method,
     name: plan.name,
     params: plan.params,
     by: plan.by,
-    verdict: verdict.kind,
-    why: verdict.why,
-    differences: verdict.differences.map(({ path, ours, theirs }) => ({ path, ours, theirs })),
+    verdict: result.kind,
+    why: result.reason,
+    differences: result.differences.map(({ path, ours, theirs }) => ({ path, ours, theirs })),
   }));

@@ -1,11 +1,11 @@
 import { type MethodName, methods } from '../src/protocol/methods.ts';
 import { findAnchors } from './anchors.ts';
-import { type CompareOptions, compareCall, compareOptions, type Verdict } from './compare.ts';
+import { type ConformanceCase, casesFor } from './cases.ts';
+import { type CompareOptions, type ComparisonResult, compareCall, compareOptions } from './compare.ts';
 import { type NodeAddress, RpcNode } from './node.ts';
-import { type Plan, plansFor } from './plans.ts';
 
 /** What came of one call. */
-export type Row = Readonly<{ plan: Plan; verdict: Verdict }>;
+export type Row = Readonly<{ plan: ConformanceCase; result: ComparisonResult }>;
 
 export type RunOptions = Readonly<{
   ours: NodeAddress;
@@ -20,8 +20,8 @@ export type RunOptions = Readonly<{
 /** Both must answer, and belong to one chain: otherwise every other difference is noise. */
 async function requireOneChain(ours: RpcNode, theirs: RpcNode): Promise<void> {
   const [own, other] = await Promise.all([
-    ours.need('getGenesisHash', []),
-    theirs.need('getGenesisHash', []),
+    ours.requireResult('getGenesisHash', []),
+    theirs.requireResult('getGenesisHash', []),
   ]);
   if (own === other) return;
   throw new Error(
@@ -39,11 +39,11 @@ export async function runConformance(options: RunOptions): Promise<Row[]> {
   const theirs = new RpcNode(options.theirs);
   await requireOneChain(ours, theirs);
   const names = options.only.length > 0 ? options.only : (Object.keys(methods) as MethodName[]);
-  const plans = plansFor(await findAnchors(ours), names);
+  const plans = casesFor(await findAnchors(ours), names);
   const compare = { ...compareOptions, ...options.compare };
   const rows: Row[] = [];
   for (const plan of plans) {
-    const row = { plan, verdict: await compareCall(ours, theirs, plan, compare) };
+    const row = { plan, result: await compareCall(ours, theirs, plan, compare) };
     rows.push(row);
     options.onRow?.(row, rows.length, plans.length);
   }

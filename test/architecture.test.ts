@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findLoop, importsIn, readImportGraph } from './house/import-graph.ts';
+import { findLoop, importsIn, readImportGraph } from './project/import-graph.ts';
 
 /** The floors of the house: what each folder of src/ may import. The table of ARCHITECTURE.md, enforced. */
 const mayImport: Record<string, readonly string[]> = {

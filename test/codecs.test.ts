@@ -1,41 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter, OutOfBytes } from '../src/base/bytes.ts';
-import { addressBytes, addressFromBytes, parseAddress } from '../src/ledger/address.ts';
-import { decodeAddressLookupTable } from '../src/ledger/address-lookup-table.ts';
-import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/ledger/blockhash.ts';
-import { MalformedJson } from '../src/ledger/encoding/read-json.ts';
-import { readBlock } from '../src/ledger/encoding/read-ui-block.ts';
-import { measureEntries, readEntries, readTransactions } from '../src/ledger/entry/read-entries.ts';
-import { decodeMessage } from '../src/ledger/message/decode-message.ts';
-import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/ledger/nonce.ts';
-import { InvalidShortVec, readShortVec, writeShortVec } from '../src/ledger/short-vec.ts';
-import { parseShred } from '../src/ledger/shred/parse-shred.ts';
-import { parseSignature, signatureBytes, signatureFromBytes } from '../src/ledger/signature.ts';
-import { decodeStakeState, STAKE_STATE_BYTES } from '../src/ledger/stake-state.ts';
-import { decodeClock } from '../src/ledger/sysvar/clock.ts';
-import { decodeEpochRewards } from '../src/ledger/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule } from '../src/ledger/sysvar/epoch-schedule.ts';
-import { decodeFees } from '../src/ledger/sysvar/fees.ts';
-import { decodeLastRestartSlot } from '../src/ledger/sysvar/last-restart-slot.ts';
-import { decodeRecentBlockhashes } from '../src/ledger/sysvar/recent-blockhashes.ts';
-import { decodeRent } from '../src/ledger/sysvar/rent.ts';
-import { decodeRewards } from '../src/ledger/sysvar/rewards.ts';
-import { decodeSlotHashes } from '../src/ledger/sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../src/ledger/sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../src/ledger/sysvar/stake-history.ts';
-import { readExtensions } from '../src/ledger/token/extensions.ts';
-import { decodeMint } from '../src/ledger/token/mint.ts';
-import { decodeMintScale } from '../src/ledger/token/mint-scale.ts';
-import { decodeMultisig } from '../src/ledger/token/multisig.ts';
-import { decodeTokenAccount } from '../src/ledger/token/token-account.ts';
-import { decodeTransaction } from '../src/ledger/transaction/decode-transaction.ts';
-import { decodeTransactionError } from '../src/ledger/transaction/decode-transaction-error.ts';
-import { encodeTransaction } from '../src/ledger/transaction/encode-transaction.ts';
-import { readWireTransaction } from '../src/ledger/transaction/wire-transaction.ts';
-import { lamports, slot, U64_MAX } from '../src/ledger/units.ts';
-import { decodeVoteState, VOTE_STATE_BYTES } from '../src/ledger/vote-state.ts';
-import { readAccount, writeAccount } from '../src/localnet/account-codec.ts';
+import { readAccount, writeAccount } from '../src/localnet/history/account-codec.ts';
 import { decodeSubscribeDeshredRequest } from '../src/protocol/geyser/decode-subscribe-deshred-request.ts';
 import { decodeSubscribeRequest } from '../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
@@ -43,9 +9,43 @@ import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts
 import { readRawUpdate } from '../src/protocol/geyser/read-raw-update.ts';
 import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
-import { answerReflection } from '../src/protocol/grpc/reflection.ts';
+import { handleReflection } from '../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../src/protocol/grpc/status.ts';
 import { decodeEntryMessage } from '../src/protocol/shredstream/entries.ts';
+import { addressBytes, addressFromBytes, parseAddress } from '../src/solana/address.ts';
+import { decodeAddressLookupTable } from '../src/solana/address-lookup-table.ts';
+import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/solana/blockhash.ts';
+import { MalformedJson } from '../src/solana/encoding/read-json.ts';
+import { readBlock } from '../src/solana/encoding/read-ui-block.ts';
+import { measureEntries, readEntries, readTransactions } from '../src/solana/entry/read-entries.ts';
+import { decodeMessage } from '../src/solana/message/decode-message.ts';
+import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/solana/nonce.ts';
+import { InvalidShortVec, readShortVec, writeShortVec } from '../src/solana/short-vec.ts';
+import { parseShred } from '../src/solana/shred/parse-shred.ts';
+import { parseSignature, signatureBytes, signatureFromBytes } from '../src/solana/signature.ts';
+import { decodeStakeState, STAKE_STATE_BYTES } from '../src/solana/stake-state.ts';
+import { decodeClock } from '../src/solana/sysvar/clock.ts';
+import { decodeEpochRewards } from '../src/solana/sysvar/epoch-rewards.ts';
+import { decodeEpochSchedule } from '../src/solana/sysvar/epoch-schedule.ts';
+import { decodeFees } from '../src/solana/sysvar/fees.ts';
+import { decodeLastRestartSlot } from '../src/solana/sysvar/last-restart-slot.ts';
+import { decodeRecentBlockhashes } from '../src/solana/sysvar/recent-blockhashes.ts';
+import { decodeRent } from '../src/solana/sysvar/rent.ts';
+import { decodeRewards } from '../src/solana/sysvar/rewards.ts';
+import { decodeSlotHashes } from '../src/solana/sysvar/slot-hashes.ts';
+import { decodeSlotHistory } from '../src/solana/sysvar/slot-history.ts';
+import { decodeStakeHistory } from '../src/solana/sysvar/stake-history.ts';
+import { readExtensions } from '../src/solana/token/extensions.ts';
+import { decodeMint } from '../src/solana/token/mint.ts';
+import { decodeMintScale } from '../src/solana/token/mint-scale.ts';
+import { decodeMultisig } from '../src/solana/token/multisig.ts';
+import { decodeTokenAccount } from '../src/solana/token/token-account.ts';
+import { decodeTransaction } from '../src/solana/transaction/decode-transaction.ts';
+import { decodeTransactionError } from '../src/solana/transaction/decode-transaction-error.ts';
+import { encodeTransaction } from '../src/solana/transaction/encode-transaction.ts';
+import { readWireTransaction } from '../src/solana/transaction/wire-transaction.ts';
+import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
+import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';
 
 /**
  * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside
@@ -104,7 +104,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a signature', (bytes) => parseSignature(text(bytes))],
   ['a request of a Geyser stream', decodeSubscribeRequest, [InvalidProtobuf, GrpcError]],
   ['a request of the shred stage', decodeSubscribeDeshredRequest, [InvalidProtobuf, GrpcError]],
-  ['a question to reflection', answerReflection, [InvalidProtobuf]],
+  ['a question to reflection', handleReflection, [InvalidProtobuf]],
   ['slot hashes', decodeSlotHashes],
   ['a slot history', decodeSlotHistory],
   ['a stake', decodeStakeState],

@@ -4,10 +4,6 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultPlanLimits } from '../src/access/key-record.ts';
-import { messagePaceOptions } from '../src/access/message-pace.ts';
-import { loadConfiguration } from '../src/app/configuration.ts';
-import { environmentFields } from '../src/app/configuration-layers.ts';
 import { command as config } from '../src/cli/commands/config.ts';
 import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
@@ -15,36 +11,40 @@ import { command as localnet } from '../src/cli/commands/localnet.ts';
 import { command as reload } from '../src/cli/commands/reload.ts';
 import { command as up } from '../src/cli/commands/up.ts';
 import { command as upstream } from '../src/cli/commands/upstream.ts';
-import { failuresOf } from '../src/endpoints/failures.ts';
-import { nftListLimits } from '../src/endpoints/nft/nft-list-limits.ts';
-import { endpoints } from '../src/endpoints/registry.ts';
-import { holdingLimits } from '../src/gateway/held.ts';
+import { loadConfiguration } from '../src/config/configuration.ts';
+import { environmentFields } from '../src/config/layers.ts';
+import { snsLimits } from '../src/decoding/sns/domains.ts';
+import { holdingsLimits } from '../src/decoding/token/token-holdings.ts';
+import { defaultPlanLimits } from '../src/gateway/auth/key-record.ts';
+import { messageRateOptions } from '../src/gateway/limits/message-rate-limiter.ts';
 import { confirmationLimits } from '../src/gateway/rest/confirmations.ts';
-import { restLimits } from '../src/gateway/rest/rest-gate.ts';
-import { topicHubOptions } from '../src/gateway/topics.ts';
-import { snsLimits } from '../src/insight/sns/domains.ts';
-import { holdingsLimits } from '../src/insight/token/token-holdings.ts';
+import { restLimits } from '../src/gateway/rest/rest-gateway.ts';
+import { subscriptionLimits } from '../src/gateway/websocket/subscription-limits.ts';
+import { topicHubOptions } from '../src/gateway/websocket/topic-hub.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
-import { envelopeLimits } from '../src/protocol/envelope.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import type { FailureRow } from '../src/protocol/failure-row.ts';
 import { type GrpcCode, numberOf } from '../src/protocol/grpc/status.ts';
 import { methods } from '../src/protocol/methods.ts';
 import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.ts';
+import { envelopeLimits } from '../src/protocol/request-envelope.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
+import { failuresOf } from '../src/rest-api/failures.ts';
+import { nftListLimits } from '../src/rest-api/nft/nft-list-limits.ts';
+import { endpoints } from '../src/rest-api/registry.ts';
 import { grpcServerOptions } from '../src/servers/grpc/options.ts';
-import { httpOptions } from '../src/servers/http-options.ts';
+import { httpOptions } from '../src/servers/http/options.ts';
 import { uploadLimits } from '../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../src/servers/rpc/options.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
-import { blockTurnsDefaults } from '../src/streams/geyser/channel/block-turns.ts';
-import { unaryRpcs } from '../src/streams/geyser/geyser-door.ts';
+import { blockSchedulerDefaults } from '../src/streams/geyser/channel/block-scheduler.ts';
+import { unaryRpcs } from '../src/streams/geyser/geyser-handler.ts';
 import { geyserHubOptions } from '../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../src/upstream/limits.ts';
 import { eventually } from './service/eventually.ts';
 import { temporaryFolder } from './service/program.ts';
-import { rpcDoor } from './service/rpc-door.ts';
+import { createRpcClient } from './service/rpc-client.ts';
 import { type RunningService, startService } from './service/start-service.ts';
 
 /** The pages say what the program does; what can be compared is compared here. */
@@ -174,7 +174,7 @@ describe('the page for callers', () => {
 
   it('has the table of methods', () => {
     const known = Object.entries(methods).map(([name, row]) => [
-      ...[name, row.nature, `${row.cost}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
+      ...[name, row.kind, `${row.cost}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
       name in rpcHandlers ? 'yes' : '–',
     ]);
     expect(table('docs/json-rpc.md', 'Methods')).toEqual(known);
@@ -312,9 +312,9 @@ describe('the page of subscriptions', () => {
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
       formatted(defaultPlanLimits.wsConnectionsMax),
       formatted(defaultPlanLimits.wsSubscriptionsMax),
-      formatted(holdingLimits.keySubscriptionsMax),
-      formatted(holdingLimits.keyAddressesMax),
-      `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
+      formatted(subscriptionLimits.keySubscriptionsMax),
+      formatted(subscriptionLimits.keyAddressesMax),
+      `${formatted(messageRateOptions.messagesPerSecond)}, or as many as the plan has calls`,
       `${formatted(defaultPlanLimits.wsMessageMaxBytes)} bytes`,
       formatted(envelopeLimits.batchMax),
       formatted(callsInFlightMax),
@@ -354,13 +354,13 @@ describe('the page of gRPC streams', () => {
     const { grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes } =
       defaultPlanLimits;
     const { messageMaxBytes, streamsPerConnectionMax, queueMaxMessages, queueMaxBytes } = grpcServerOptions;
-    const { blocksWaitingMax, behindBlocksMaxMessages, behindBlocksMaxBytes } = blockTurnsDefaults;
+    const { blocksWaitingMax, behindBlocksMaxMessages, behindBlocksMaxBytes } = blockSchedulerDefaults;
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
       ...[grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes].map(formatted),
       `${formatted(messageMaxBytes)} bytes`,
       ...[streamsPerConnectionMax, queueMaxMessages, queueMaxBytes].map(formatted),
       ...[blocksWaitingMax, behindBlocksMaxMessages, behindBlocksMaxBytes].map(formatted),
-      `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
+      `${formatted(messageRateOptions.messagesPerSecond)}, or as many as the plan has calls`,
       formatted(geyserHubOptions.replaySlots),
     ]);
   });
@@ -401,7 +401,7 @@ describe('the snippets for callers', () => {
     void told.finally(() => (isOver = true)).catch(() => {});
     const account = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8';
     const airdrop = async (): Promise<boolean> => {
-      await rpcDoor(rpcUrl, service.key).call('requestAirdrop', [account, 1]);
+      await createRpcClient(rpcUrl, service.key).call('requestAirdrop', [account, 1]);
       return isOver;
     };
     await eventually(airdrop, 'a transaction is heard', { everyMs: 200 });

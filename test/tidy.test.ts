@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readImportGraph, unreachable } from './house/import-graph.ts';
-import { longFunctions } from './house/long-functions.ts';
+import { readImportGraph, unreachable } from './project/import-graph.ts';
+import { longFunctions } from './project/long-functions.ts';
 
 /**
  * The style that no linter checks, in one pass over the files git knows. Vectors and lock files are exempt;

@@ -25,18 +25,23 @@ const isFresh = (): boolean =>
 /** Builds beside what is there and puts it in its place at the end, so that a service never finds half of it. */
 async function build(): Promise<void> {
   const { build: bundle } = await import('vite');
-  const made = join(root, 'node_modules', `.dashboard-${process.pid}`);
+  const bundleDir = join(root, 'node_modules', `.dashboard-${process.pid}`);
   // Whoever builds may be a test: the bundle is the one that is published all the same.
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';
   try {
-    await bundle({ root, mode: 'production', logLevel: 'error', build: { outDir: made, emptyOutDir: true } });
+    await bundle({
+      root,
+      mode: 'production',
+      logLevel: 'error',
+      build: { outDir: bundleDir, emptyOutDir: true },
+    });
   } finally {
     if (before === undefined) delete process.env.NODE_ENV;
     else process.env.NODE_ENV = before;
   }
   rmSync(dist, { recursive: true, force: true });
-  renameSync(made, dist);
+  renameSync(bundleDir, dist);
 }
 
 /** Builds where it is missing or older than its sources. @returns whether it was built. */

@@ -25,8 +25,8 @@ export const compressAssets = (): Plugin => ({
     sequential: true,
     async handler({ dir = 'dist' }) {
       const files = await readdir(dir, { recursive: true });
-      const wanted = files.filter((file) => COMPRESSIBLE.test(file));
-      await Promise.all(wanted.map((file) => compress(join(dir, file))));
+      const compressibleFiles = files.filter((file) => COMPRESSIBLE.test(file));
+      await Promise.all(compressibleFiles.map((file) => compress(join(dir, file))));
     },
   },
 });

@@ -5,12 +5,12 @@ import { record, type Setting, type Spread, settingOf, spread } from '../results
 import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
 import {
+  type HolderMessage,
   type HolderOrder,
-  type HolderWord,
+  type LoaderMessage,
   type LoaderOrder,
-  type LoaderWord,
-  type Work,
-  works,
+  type Operation,
+  operations,
 } from './messages.ts';
 
 /** Processors: those who hold keys share one, and only one works at a time; the loader has the other. */
@@ -31,7 +31,7 @@ type Facts = Readonly<{ bytesPerKey: number; buildSeconds: number }>;
 type Summary = Setting &
   Readonly<{
     /** Nanoseconds of CPU for each, by work and number of keys. */
-    nanoseconds: Readonly<Record<Work, Readonly<Record<number, Spread>>>>;
+    nanoseconds: Readonly<Record<Operation, Readonly<Record<number, Spread>>>>;
     /** Cost with so many keys over that with one, round by round: up to 10,000 of them in use. */
     overOneKey: Readonly<Record<number, Spread>>;
     /** Cost with a million keys over that with 10,000, of both of which 10,000 are in use: what those cost that rest. */
@@ -68,30 +68,30 @@ class Holder {
   }
 
   async ready(): Promise<Facts> {
-    const [word] = (await this.#first) as [HolderWord];
-    if (!('ready' in word)) throw new Error('the holder of keys did not begin');
-    return word.ready;
+    const [message] = (await this.#first) as [HolderMessage];
+    if (!('ready' in message)) throw new Error('the holder of keys did not begin');
+    return message.ready;
   }
 
   get cpuSeconds(): number {
     return cpuSeconds(this.#process.pid ?? 0);
   }
 
-  async measure(work: Work, seconds: number): Promise<number> {
-    const word = await this.#ask({ work, seconds });
-    return 'nanoseconds' in word ? word.nanoseconds : Number.NaN;
+  async measure(work: Operation, seconds: number): Promise<number> {
+    const message = await this.#request({ operation: work, seconds });
+    return 'nanoseconds' in message ? message.nanoseconds : Number.NaN;
   }
 
   async serve(): Promise<{ port: number; keys: readonly string[] }> {
-    const word = await this.#ask({ serve: true });
-    if (!('listening' in word)) throw new Error('the door did not open');
-    return word.listening;
+    const message = await this.#request({ serve: true });
+    if (!('listening' in message)) throw new Error('the door did not open');
+    return message.listening;
   }
 
-  async #ask(order: HolderOrder): Promise<HolderWord> {
+  async #request(order: HolderOrder): Promise<HolderMessage> {
     this.#process.send(order);
-    const [word] = (await once(this.#process, 'message')) as [HolderWord];
-    return word;
+    const [message] = (await once(this.#process, 'message')) as [HolderMessage];
+    return message;
   }
 }
 
@@ -99,35 +99,35 @@ class Holder {
 async function measureWhole(holder: Holder, loader: ChildProcess, order: LoaderOrder): Promise<number> {
   const before = holder.cpuSeconds;
   loader.send(order);
-  const [{ requests }] = (await once(loader, 'message')) as [LoaderWord];
+  const [{ requests }] = (await once(loader, 'message')) as [LoaderMessage];
   return ((holder.cpuSeconds - before) * 1e6) / requests;
 }
 
 type Round = Readonly<{ parts: ReadonlyMap<string, number>; whole: ReadonlyMap<number, number> }>;
 
-const placeOf = (work: Work, count: number): string => `${work} ${count}`;
+const nameOf = (work: Operation, count: number): string => `${work} ${count}`;
 
 async function measureRounds(holders: readonly Holder[], options: BenchOptions): Promise<Round[]> {
   const loader = forkOn(LOADER_CPU, join(import.meta.dirname, 'loader.ts'));
-  const doors = new Map<Holder, Awaited<ReturnType<Holder['serve']>>>();
+  const handlers = new Map<Holder, Awaited<ReturnType<Holder['serve']>>>();
   const load = (holder: Holder, seconds: number): Promise<number> => {
-    const door = doors.get(holder);
-    if (door === undefined) throw new Error('the door did not open');
-    return measureWhole(holder, loader, { ...door, seconds });
+    const handler = handlers.get(holder);
+    if (handler === undefined) throw new Error('the door did not open');
+    return measureWhole(holder, loader, { ...handler, seconds });
   };
   for (const holder of holders) {
-    doors.set(holder, await holder.serve());
+    handlers.set(holder, await holder.serve());
     await load(holder, 4 * WARM_UP_SECONDS);
-    for (const work of works) await holder.measure(work, WARM_UP_SECONDS);
+    for (const work of operations) await holder.measure(work, WARM_UP_SECONDS);
   }
   const rounds: Round[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     process.stderr.write(`round ${round} of ${options.rounds}\n`);
     const parts = new Map<string, number>();
-    for (const work of works) {
+    for (const work of operations) {
       for (const holder of holders) {
-        const nanoseconds = await holder.measure(work, options.seconds / works.length);
-        parts.set(placeOf(work, holder.count), nanoseconds);
+        const nanoseconds = await holder.measure(work, options.seconds / operations.length);
+        parts.set(nameOf(work, holder.count), nanoseconds);
       }
     }
     const whole = new Map<number, number>();
@@ -138,7 +138,8 @@ async function measureRounds(holders: readonly Holder[], options: BenchOptions):
 }
 
 function summarize(rounds: readonly Round[], keys: Summary['keys'], options: BenchOptions): Summary {
-  const of = (work: Work, count: number) => rounds.map(({ parts }) => parts.get(placeOf(work, count)) ?? 0);
+  const of = (work: Operation, count: number) =>
+    rounds.map(({ parts }) => parts.get(nameOf(work, count)) ?? 0);
   const all = (count: number) => of('all of it', count);
   const byCount = <Value>(value: (count: number) => Value) =>
     Object.fromEntries(counts.map((count) => [count, value(count)]));
@@ -150,7 +151,7 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   const isFlat = (ratios: Readonly<Record<number, Spread>>): boolean =>
     (ratios[MANY]?.median ?? Number.NaN) <= FLAT_FACTOR;
   const manyOverFewer = spread(all(MANY).map((cost, at) => cost / (all(FEWER)[at] as number)));
-  const ofWork = works.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
+  const ofWork = operations.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
   const share = (count: number) =>
     whole(count).map((microseconds, at) => (all(count)[at] as number) / 1_000 / microseconds);
   return {
@@ -175,7 +176,7 @@ const said = ({ median, min, max }: Spread, digits = 0): string =>
 
 function render(summary: Summary): string {
   const name = (count: number): string => `${count.toLocaleString('en')} key${count === 1 ? '' : 's'}`;
-  const lines = works.map((work) => {
+  const lines = operations.map((work) => {
     const cells = counts.map((count) => said(summary.nanoseconds[work][count] as Spread).padStart(24));
     return `${work.padEnd(20)}${cells.join('')}`;
   });
@@ -190,7 +191,7 @@ function render(summary: Summary): string {
     const { bytesPerKey, buildSeconds } = summary.keys[count] as Facts;
     return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, taken in within ${buildSeconds.toFixed(1)} s`;
   });
-  const verdict = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
+  const result = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
     `${what}: ${said(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
   const beside =
     `access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ` +
@@ -208,10 +209,10 @@ ${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as
 ${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread, 2))}
 
 With a million keys (flat: at most ${FLAT_FACTOR} times)
-${verdict('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
-${verdict('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
+${result('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
+${result('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
 ${beside}
-${verdict('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
+${result('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
 "map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
 a signature (HS256) without limit, count or revocation. What many keys in use cost is memory that no cache holds.

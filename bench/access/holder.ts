@@ -1,22 +1,22 @@
-import { Admission } from '../../src/access/admission.ts';
-import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
-import { KeyDirectory } from '../../src/access/key-directory.ts';
-import { defaultPlanLimits, houseKey, type KeyRecord } from '../../src/access/key-record.ts';
-import { KeyUses } from '../../src/access/key-uses.ts';
-import { QuotaLedger } from '../../src/access/quota.ts';
-import { RateLimiter } from '../../src/access/rate-limit.ts';
-import { UsageMeter } from '../../src/access/usage.ts';
-import type { Visit } from '../../src/access/visit.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { CallMeter, type Ending } from '../../src/gateway/call-meter.ts';
+import { Admission } from '../../src/gateway/admission.ts';
+import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
+import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type KeyRecord } from '../../src/gateway/auth/key-record.ts';
+import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
+import { RateLimiter } from '../../src/gateway/limits/rate-limiter.ts';
+import { CallMeter, type MeteredResult } from '../../src/gateway/metering/call-meter.ts';
+import { LastUsedTracker } from '../../src/gateway/metering/last-used.ts';
+import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
-import { RequestWatch } from '../../src/observe/request-watch.ts';
-import { clientAt } from '../../src/protocol/client-at.ts';
-import { HttpServer } from '../../src/servers/http.ts';
+import type { RequestContext } from '../../src/gateway/request-context.ts';
+import { RequestWatch } from '../../src/gateway/telemetry/request-watch.ts';
+import { clientInfoFor } from '../../src/protocol/client-info.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
-import type { HolderOrder, HolderWord, Work } from './messages.ts';
-import { MapAndBucket, SignedTokens } from './rivals.ts';
+import { MapAndBucket, SignedTokens } from './baselines.ts';
+import type { HolderMessage, HolderOrder, Operation } from './messages.ts';
 
 /** A process that holds a number of keys and does with them what is measured. */
 
@@ -32,8 +32,8 @@ const PAGE = 1_000;
 
 const pepper = Buffer.alloc(32, 1);
 const count = Number(process.argv[2]);
-const say = (word: HolderWord): void => void process.send?.(word);
-const client = clientAt('192.0.2.1');
+const sendMessage = (message: HolderMessage): void => void process.send?.(message);
+const client = clientInfoFor('192.0.2.1');
 /** No limit is met: a refusal would be cheaper than what is measured. */
 const limits = {
   ...defaultPlanLimits,
@@ -43,7 +43,7 @@ const limits = {
 };
 /** As most keys of a plan have them: a network and the methods of an application. */
 const rules = {
-  ...houseKey.rules,
+  ...internalKey.rules,
   networks: ['mainnet-beta'],
   methods: ['get*', 'sendTransaction'],
 } as const;
@@ -57,14 +57,14 @@ function makeKey(version: number, everyNth: number): KeyRecord {
   return {
     id,
     product: 'rpc',
-    ...houseKey,
+    ...internalKey,
     customerId: `customer ${version % 1_000}`,
-    rules: version % 2 === 0 ? rules : houseKey.rules,
+    rules: version % 2 === 0 ? rules : internalKey.rules,
     familyId: id,
     name: `key ${version}`,
     digest: digestApiKey(text, pepper),
     pepperVersion: 1,
-    state: 'active',
+    status: 'active',
     expiresAt: null,
     limits: { ...limits },
     version,
@@ -94,8 +94,8 @@ const usage = new UsageMeter({ rowsMax: 2_000_000 });
 const quota = new QuotaLedger();
 const admission = new Admission({ keys, quota, limiter: new RateLimiter({ familiesMax: 2 * count }) });
 /** With all that the service counts. */
-const meter = new CallMeter({ usage, quota, uses: new KeyUses(), watch: new RequestWatch() });
-const ending: Ending = {
+const meter = new CallMeter({ usage, quota, lastUsed: new LastUsedTracker(), watch: new RequestWatch() });
+const ending: MeteredResult = {
   wire: 'rpc',
   product: 'rpc',
   network: 'mainnet-beta',
@@ -110,38 +110,38 @@ const ending: Ending = {
   cost: 1,
 };
 /** Whom everything but authentication is asked about. */
-const records = used.map((credential) => keys.identify(credential, Date.now()));
-const visitOf = (at: number): Visit => {
-  const visit = meter.begin(client);
-  visit.key = records[at] as KeyRecord;
-  return visit;
+const records = used.map((credential) => keys.authenticate(credential, Date.now()));
+const contextOf = (at: number): RequestContext => {
+  const context = meter.startRequest(client);
+  context.key = records[at] as KeyRecord;
+  return context;
 };
 const map = new MapAndBucket(used);
 const tokens = new SignedTokens(used);
 
 /** The whole way of a request but for what answers it. */
 function passThrough(at: number): void {
-  const visit = meter.begin(client);
-  admission.identify({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', visit);
-  admission.permit(visit, ending.method, 1);
-  admission.takeRate(visit);
-  meter.end(visit, ending);
+  const context = meter.startRequest(client);
+  admission.authenticate({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', context);
+  admission.authorize(context, ending.method, 1);
+  admission.consumeRate(context);
+  meter.endRequest(context, ending);
 }
 
-const doers: Readonly<Record<Work, (at: number) => unknown>> = {
+const operations: Readonly<Record<Operation, (at: number) => unknown>> = {
   authenticate: (at) =>
-    admission.identify(
+    admission.authenticate(
       { credential: used[at] as string, client },
       'rpc',
       'mainnet-beta',
-      meter.begin(client),
+      meter.startRequest(client),
     ),
   'permit and limit': (at) => {
-    const visit = visitOf(at);
-    admission.permit(visit, ending.method, 1);
-    admission.takeRate(visit);
+    const context = contextOf(at);
+    admission.authorize(context, ending.method, 1);
+    admission.consumeRate(context);
   },
-  meter: (at) => meter.end(visitOf(at), ending),
+  meter: (at) => meter.endRequest(contextOf(at), ending),
   'all of it': passThrough,
   'all of it, 64 used': (at) => passThrough(at % Math.min(FEW_USED, used.length)),
   'map and bucket': (at) => map.take(used[at] as string, ending.method, performance.now()),
@@ -149,8 +149,8 @@ const doers: Readonly<Record<Work, (at: number) => unknown>> = {
 };
 
 /** Does it with one key after another in no order. @returns nanoseconds of CPU for each. */
-function measure(work: Work, seconds: number): number {
-  const doer = doers[work];
+function measure(work: Operation, seconds: number): number {
+  const doer = operations[work];
   const until = performance.now() + seconds * 1_000;
   let [calls, at, microseconds] = [0, 0, 0];
   while (performance.now() < until) {
@@ -170,8 +170,8 @@ function measure(work: Work, seconds: number): number {
 
 /** The door with everything between its socket and a source that has its answer ready. */
 async function serve(): Promise<void> {
-  const answer = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
-  const source = { ask: async () => answer };
+  const response = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
+  const source = { request: async () => response };
   const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
   const http = new HttpServer(
     rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))),
@@ -179,12 +179,12 @@ async function serve(): Promise<void> {
     { port: 0 },
   );
   const { port } = await http.listen();
-  say({ listening: { port, keys: used } });
+  sendMessage({ listening: { port, keys: used } });
 }
 
 process.on('message', (order: HolderOrder) => {
   if ('serve' in order) void serve();
-  else say({ nanoseconds: measure(order.work, order.seconds) });
+  else sendMessage({ nanoseconds: measure(order.operation, order.seconds) });
 });
 process.on('SIGTERM', () => process.exit());
-say({ ready: facts });
+sendMessage({ ready: facts });

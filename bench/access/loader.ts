@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { LoaderOrder, LoaderWord } from './messages.ts';
+import type { LoaderMessage, LoaderOrder } from './messages.ts';
 
 /** A process that asks as fast as it is answered, over a few connections, with one key after another. */
 
@@ -12,16 +12,16 @@ const requestOf = (key: string): string =>
   `POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n` +
   `content-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-async function ask({ port, keys, seconds }: LoaderOrder): Promise<number> {
+async function runLoad({ port, keys, seconds }: LoaderOrder): Promise<number> {
   const texts = keys.map(requestOf);
   const until = performance.now() + seconds * 1_000;
   let requests = 0;
   const connection = async (): Promise<void> => {
     const socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
     await once(socket, 'connect');
-    socket.on('data', (answer: string) => {
+    socket.on('data', (response: string) => {
       // One answer is one piece: it is written at once.
-      if (!answer.startsWith('HTTP/1.1 200')) throw new Error(answer);
+      if (!response.startsWith('HTTP/1.1 200')) throw new Error(response);
       if (performance.now() > until) socket.end();
       else socket.write(texts[requests++ % texts.length] as string);
     });
@@ -33,6 +33,6 @@ async function ask({ port, keys, seconds }: LoaderOrder): Promise<number> {
 }
 
 process.on('message', (order: LoaderOrder) => {
-  void ask(order).then((requests) => process.send?.({ requests } satisfies LoaderWord));
+  void runLoad(order).then((requests) => process.send?.({ requests } satisfies LoaderMessage));
 });
 process.on('SIGTERM', () => process.exit());

@@ -1,7 +1,7 @@
 /** What the parts of the benchmark say to each other. */
 
 /** What a process with a number of keys is asked to do, over and over for so long. */
-export const works = [
+export const operations = [
   'authenticate',
   'permit and limit',
   'meter',
@@ -10,13 +10,13 @@ export const works = [
   'map and bucket',
   'signed token',
 ] as const;
-export type Work = (typeof works)[number];
+export type Operation = (typeof operations)[number];
 
-export type HolderOrder = Readonly<{ work: Work; seconds: number }> | Readonly<{ serve: true }>;
-export type HolderWord =
+export type HolderOrder = Readonly<{ operation: Operation; seconds: number }> | Readonly<{ serve: true }>;
+export type HolderMessage =
   | Readonly<{ ready: Readonly<{ bytesPerKey: number; buildSeconds: number }> }>
   | Readonly<{ nanoseconds: number }>
   | Readonly<{ listening: Readonly<{ port: number; keys: readonly string[] }> }>;
 
 export type LoaderOrder = Readonly<{ port: number; keys: readonly string[]; seconds: number }>;
-export type LoaderWord = Readonly<{ requests: number }>;
+export type LoaderMessage = Readonly<{ requests: number }>;

@@ -19,13 +19,13 @@ const MEMORY_DIR = '/dev/shm';
 
 async function startAll(dir: string, keys: Keys): Promise<{ node: Server; servers: Server[] }> {
   const node = await startResponder();
-  const place = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
+  const environment = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
   const template = join(import.meta.dirname, 'nginx.conf');
   const servers = [
-    await startGateway(SOLWAY, place('solway'), { spares: true }),
-    await startNginx(NGINX_CACHE, place('cached'), template, { OPEN_FILES: '' }),
-    await startNginx(NGINX_OPEN, place('open'), template, { OPEN_FILES: OPEN_FILE_CACHE }),
-    await startNginx(NGINX, place('plain')),
+    await startGateway(SOLWAY, environment('solway'), { usesCache: true }),
+    await startNginx(NGINX_CACHE, environment('cached'), template, { OPEN_FILES: '' }),
+    await startNginx(NGINX_OPEN, environment('open'), template, { OPEN_FILES: OPEN_FILE_CACHE }),
+    await startNginx(NGINX, environment('plain')),
     await startScript(SAME, SERVER_CPU, join(import.meta.dirname, 'same-answer.ts')),
   ].filter((server) => server !== null);
   if (servers.length < 5) throw new Error('nginx is not installed: apt-get install -y nginx-light');
@@ -40,8 +40,8 @@ async function compare(
   const { node, servers } = await startAll(dir, keys);
   const params =
     '["So11111111111111111111111111111111111111112",{"encoding":"base64","commitment":"confirmed"}]';
-  const asking = { file: join(dir, 'hot.lua'), keys: keys.secrets, method: 'getAccountInfo', params };
-  const script = writeLoadScript(asking);
+  const loadOptions = { file: join(dir, 'hot.lua'), keys: keys.secrets, method: 'getAccountInfo', params };
+  const script = writeLoadScript(loadOptions);
   for (const server of servers) await warmUp(server, { script, connections: CONNECTIONS });
   const measured: Round[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Keys } from '../rpc/keys.ts';
 import { type Server, startGateway } from '../rpc/servers.ts';
-import { type Asking, load, writeLoadScript } from '../rpc/wrk.ts';
+import { type LoadOptions, load, writeLoadScript } from '../rpc/wrk.ts';
 import { type CallsBySlot, SlotNode } from './slot-node.ts';
 
 /** Clients of the count, each on a connection of its own. */
 export const CLIENTS = 1_000;
 
 /** What clients ask again and again to know where the chain is; and one account that all of them want. */
-const asked: Readonly<Record<string, string>> = {
+const methodParams: Readonly<Record<string, string>> = {
   getSlot: '[]',
   getBlockHeight: '[]',
   getTransactionCount: '[]',
@@ -38,7 +38,7 @@ function since(calls: CallsBySlot, first: number): number[] {
 async function count(
   node: SlotNode,
   gateway: Server,
-  { file, method, params }: Omit<Asking, 'keys'>,
+  { file, method, params }: Omit<LoadOptions, 'keys'>,
   keys: Keys,
   seconds: number,
 ): Promise<Counted> {
@@ -63,9 +63,9 @@ export async function countHeadMethods(dir: string, keys: Keys, seconds: number)
   const node = new SlotNode();
   try {
     const nodePort = await node.listen();
-    const gateway = await startGateway('solway', { dir, nodePort, keys }, { spares: true });
+    const gateway = await startGateway('solway', { dir, nodePort, keys }, { usesCache: true });
     const counted: Counted[] = [];
-    for (const [method, params] of Object.entries(asked)) {
+    for (const [method, params] of Object.entries(methodParams)) {
       const file = join(dir, `${method}.lua`);
       counted.push(await count(node, gateway, { file, method, params }, keys, seconds));
     }

@@ -40,8 +40,8 @@ export type Summary = Setting &
 const median = (values: readonly number[]): number => spread(values).median;
 
 function line(server: string, rounds: readonly Round[], residentMib: number): Line {
-  const seen = (name: string): FullLoad[] => rounds.flatMap((round) => round[name] ?? []);
-  const [own, solway] = [seen(server), seen(SOLWAY)];
+  const measured = (name: string): FullLoad[] => rounds.flatMap((round) => round[name] ?? []);
+  const [own, solway] = [measured(server), measured(SOLWAY)];
   const rates = own.map((one) => one.requestsPerCpuSecond);
   return {
     server,
@@ -98,14 +98,14 @@ function rowOf(one: Line, best: number): string {
 
 function countedRow(one: Counted): string {
   const { method, requests, slots, calls, mostInOneSlot } = one;
-  const verdict = isOncePerSlot(one) ? 'once a slot' : 'MORE THAN ONCE A SLOT';
+  const result = isOncePerSlot(one) ? 'once a slot' : 'MORE THAN ONCE A SLOT';
   return [
     `  ${method.padEnd(20)}`,
     `${requests} requests`.padStart(17),
     `${slots} slots`.padStart(10),
     `${calls} calls`.padStart(12),
     `${mostInOneSlot} at most in one slot`.padStart(26),
-    `  ${verdict}`,
+    `  ${result}`,
   ].join('');
 }
 

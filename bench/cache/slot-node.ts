@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { resultOf, slotNow } from '../rpc/node-answers.ts';
+import { resultOf, slotNow } from '../rpc/node-responses.ts';
 
 /** How many calls of one method came in each slot. */
 export type CallsBySlot = ReadonlyMap<number, number>;
 
 const NO_CALLS: CallsBySlot = new Map();
 
-type Asked = Readonly<{ id: number; method: string; params?: unknown }>;
+type ReceivedRequest = Readonly<{ id: number; method: string; params?: unknown }>;
 
 /** A node whose slots go by the clock, and which counts what it is asked: by method and params, by slot. */
 export class SlotNode {
@@ -16,7 +16,7 @@ export class SlotNode {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
+      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as ReceivedRequest;
       const slot = slotNow();
       this.#count(method, JSON.stringify(params ?? []), slot);
       const body = `{"jsonrpc":"2.0","result":${resultOf(method, slot)},"id":${id}}`;

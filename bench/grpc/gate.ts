@@ -1,27 +1,27 @@
-import { Admission } from '../../src/access/admission.ts';
-import { KeyWatch } from '../../src/access/key-watch.ts';
-import { MessagePace } from '../../src/access/message-pace.ts';
-import { UsageMeter } from '../../src/access/usage.ts';
 import type { Logger } from '../../src/base/log.ts';
-import { CallMeter } from '../../src/gateway/call-meter.ts';
-import { GeyserGate } from '../../src/gateway/geyser/geyser-gate.ts';
+import { Admission } from '../../src/gateway/admission.ts';
+import { KeyWatch } from '../../src/gateway/auth/key-watch.ts';
+import { GeyserGateway } from '../../src/gateway/geyser/geyser-gateway.ts';
+import { MessageRateLimiter } from '../../src/gateway/limits/message-rate-limiter.ts';
+import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
+import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import type { StreamOpener } from '../../src/streams/geyser/stream-opener.ts';
 import { openDirectory } from '../one-key.ts';
 
 const MANY = 1_000_000;
 
 /** The gateway's way of streams, with one key that opens them. */
-export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGate; secret: string } {
+export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGateway; secret: string } {
   const { keys, secret } = openDirectory('grpc', {
     grpcStreamsMax: MANY,
     grpcFiltersMax: MANY,
     grpcBlocksMax: MANY,
     grpcPubkeysMax: MANY,
   });
-  const gate = new GeyserGate({
+  const gate = new GeyserGateway({
     admission: new Admission({ keys }),
     meter: new CallMeter({ usage: new UsageMeter() }),
-    pace: new MessagePace(),
+    messageLimiter: new MessageRateLimiter(),
     watch: new KeyWatch(keys, { refusal: () => null }),
     standard,
     shred: null,

@@ -8,10 +8,10 @@ import {
   type Crowd,
   isSpread,
   mainnetBlocks,
+  type ServerMessage,
   type ServerOrder,
-  type ServerWord,
+  type SinkMessage,
   type SinkOrder,
-  type SinkWord,
 } from './messages.ts';
 import { type Matched, type Measured, render, type Spreading, summarize } from './report.ts';
 
@@ -44,20 +44,20 @@ class Variant {
   readonly name: string;
   readonly #server: ChildProcess;
   readonly #sink: ChildProcess;
-  readonly #firstWord: Promise<unknown[]>;
+  readonly #firstMessage: Promise<unknown[]>;
 
   constructor(name: string, script: string, { load, streams, filtersEach }: Crowd) {
     const here = import.meta.dirname;
     this.name = name;
     this.#server = forkOn(SERVER_CPU, join(here, script), [], [load, String(streams * filtersEach)]);
-    this.#firstWord = once(this.#server, 'message');
+    this.#firstMessage = once(this.#server, 'message');
     this.#sink = forkOn(SINK_CPU, join(here, 'sink.ts'));
   }
 
-  async gather(crowd: Crowd): Promise<void> {
-    const [word] = (await this.#firstWord) as [ServerWord];
-    if (!('listening' in word)) throw new Error('the server does not listen');
-    await this.#sinkDoes({ connect: { ...word.listening, ...crowd } });
+  async collectGarbage(crowd: Crowd): Promise<void> {
+    const [message] = (await this.#firstMessage) as [ServerMessage];
+    if (!('listening' in message)) throw new Error('the server does not listen');
+    await this.#sinkDoes({ connect: { ...message.listening, ...crowd } });
   }
 
   /** Tells for about so long, order after order. @returns microseconds of CPU for each message that was delivered. */
@@ -70,7 +70,7 @@ class Variant {
     let messages = 0;
     while (performance.now() < end) {
       const arrived = this.#sinkDoes({ expect: updates * each });
-      this.#server.send({ tell: updates, perTurn } satisfies ServerOrder);
+      this.#server.send({ emit: updates, perTurn } satisfies ServerOrder);
       await arrived;
       messages += updates * each;
     }
@@ -79,8 +79,8 @@ class Variant {
 
   async #sinkDoes(order: SinkOrder): Promise<void> {
     this.#sink.send(order);
-    const [word] = (await once(this.#sink, 'message')) as [SinkWord];
-    if (!word.done) throw new Error('the sink did not do what it was told');
+    const [message] = (await once(this.#sink, 'message')) as [SinkMessage];
+    if (!message.done) throw new Error('the sink did not do what it was told');
   }
 }
 
@@ -91,7 +91,7 @@ async function measureCrowd(crowd: Crowd, { rounds, seconds }: BenchOptions): Pr
     new Variant('grpc-js', 'grpcjs-server.ts', crowd),
   ];
   for (const variant of variants) {
-    await variant.gather(crowd);
+    await variant.collectGarbage(crowd);
     for (const perTurn of perTurns) await variant.load(crowd, perTurn, WARM_UP_SECONDS / perTurns.length);
   }
   for (let round = 1; round <= rounds; round++) {
@@ -117,7 +117,7 @@ async function measureMatching(
     return { filters, crowd, variant: new Variant('solway', 'solway-server.ts', crowd) };
   });
   for (const { crowd, variant } of variants) {
-    await variant.gather(crowd);
+    await variant.collectGarbage(crowd);
     await variant.load(crowd, FILTERS_PER_TURN, WARM_UP_SECONDS);
   }
   for (let round = 1; round <= rounds; round++) {

@@ -1,6 +1,6 @@
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeNames } from '../../src/protocol/geyser/encode/names.ts';
-import { AHEAD_BYTES, type Load, type ServerOrder, type ServerWord } from './messages.ts';
+import { AHEAD_BYTES, type Load, type ServerMessage, type ServerOrder } from './messages.ts';
 import { updatesOf } from './updates.ts';
 
 /** The usual way: a server of @grpc/grpc-js, given messages that were serialised beforehand for each stream. */
@@ -36,21 +36,21 @@ function subscribe(call: Call): void {
 const isAhead = ({ call }: Stream): boolean => call.writableLength * 1_024 > AHEAD_BYTES;
 
 /** Tells in turns, each when no stream has too much before it. */
-function tell(total: number, perTurn: number): void {
-  let told = 0;
-  const turn = (): void => {
+function emit(total: number, perTurn: number): void {
+  let emitted = 0;
+  const tick = (): void => {
     if (!streams.some(isAhead)) {
-      for (let i = 0; i < perTurn && told < total; i++, told++) {
-        for (const { call, messages } of streams) call.write(messages[told % messages.length] as Buffer);
+      for (let i = 0; i < perTurn && emitted < total; i++, emitted++) {
+        for (const { call, messages } of streams) call.write(messages[emitted % messages.length] as Buffer);
       }
     }
-    if (told < total) setImmediate(turn);
-    else say({ told: true });
+    if (emitted < total) setImmediate(tick);
+    else sendMessage({ emitted: true });
   };
-  turn();
+  tick();
 }
 
-const say = (word: ServerWord): void => void process.send?.(word);
+const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const server = new Server({ 'grpc.max_send_message_length': -1 });
 server.addService(
   {
@@ -67,10 +67,10 @@ server.addService(
   { subscribe },
 );
 process.on('message', (order: ServerOrder) => {
-  tell(order.tell, order.perTurn);
+  emit(order.emit, order.perTurn);
 });
 process.on('SIGTERM', () => process.exit());
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
   if (error !== null) throw error;
-  say({ listening: { port, token: 'none' } });
+  sendMessage({ listening: { port, token: 'none' } });
 });

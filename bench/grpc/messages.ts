@@ -49,11 +49,11 @@ export function mainnetBlocks(): Uint8Array[] | null {
 }
 
 /** To a server: tell so many updates, some in each turn of the event loop. */
-export type ServerOrder = Readonly<{ tell: number; perTurn: number }>;
+export type ServerOrder = Readonly<{ emit: number; perTurn: number }>;
 /** From a server. */
-export type ServerWord = Readonly<{ listening: { port: number; token: string } } | { told: true }>;
+export type ServerMessage = Readonly<{ listening: { port: number; token: string } } | { emitted: true }>;
 
 /** To the sink. */
 export type SinkOrder = Readonly<{ connect: { port: number; token: string } & Crowd } | { expect: number }>;
 /** From the sink: it did what it was told, or all that was expected is there. */
-export type SinkWord = Readonly<{ done: true }>;
+export type SinkMessage = Readonly<{ done: true }>;

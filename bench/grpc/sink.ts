@@ -1,11 +1,11 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
-import { addressFromBytes } from '../../src/ledger/address.ts';
 import {
   type AccountsFilter,
   encodeSubscribeRequest,
   type SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf, HEAD_BYTES } from '../../src/protocol/grpc/frames.ts';
+import { encodeFrame, HEAD_BYTES } from '../../src/protocol/grpc/frames.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
 import {
   ACCOUNT_DATA_BYTES,
   addressAt,
@@ -13,8 +13,8 @@ import {
   filterOf,
   isSpread,
   ownerBytes,
+  type SinkMessage,
   type SinkOrder,
-  type SinkWord,
   type SpreadLoad,
   WALLET_AT,
 } from './messages.ts';
@@ -27,7 +27,7 @@ const WINDOW_BYTES = 16 * 1024 * 1024;
 let received = 0;
 let expected = Number.POSITIVE_INFINITY;
 
-const done = (): void => void process.send?.({ done: true } satisfies SinkWord);
+const done = (): void => void process.send?.({ done: true } satisfies SinkMessage);
 
 function count(messages: number): void {
   received += messages;
@@ -40,24 +40,24 @@ function count(messages: number): void {
 
 /** Counts messages by their heads, wherever the pieces begin and end. */
 function counter(): (piece: Buffer) => void {
-  let left = 0;
+  let remaining = 0;
   let head = Buffer.alloc(0);
   return (piece) => {
     let at = 0;
     let messages = 0;
     while (at < piece.length) {
-      if (left > 0) {
-        const step = Math.min(left, piece.length - at);
-        left -= step;
+      if (remaining > 0) {
+        const step = Math.min(remaining, piece.length - at);
+        remaining -= step;
         at += step;
         continue;
       }
-      const wanted = HEAD_BYTES - head.length;
-      head = Buffer.concat([head, piece.subarray(at, at + wanted)]);
-      at += wanted;
+      const needed = HEAD_BYTES - head.length;
+      head = Buffer.concat([head, piece.subarray(at, at + needed)]);
+      at += needed;
       if (head.length < HEAD_BYTES) break;
-      left = head.readUInt32BE(1);
-      if (left >= UPDATE_BYTES_MIN) messages++;
+      remaining = head.readUInt32BE(1);
+      if (remaining >= UPDATE_BYTES_MIN) messages++;
       head = Buffer.alloc(0);
     }
     if (messages > 0) count(messages);
@@ -102,8 +102,8 @@ function open(port: number, token: string, request: SubscribeRequest): Promise<v
     stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
     // The answer to a ping says that the request before it is in force.
     stream.once('response', () => {
-      stream.write(frameOf(encodeSubscribeRequest(request)));
-      stream.write(frameOf(encodeSubscribeRequest({ ping: 1 })));
+      stream.write(encodeFrame(encodeSubscribeRequest(request)));
+      stream.write(encodeFrame(encodeSubscribeRequest({ ping: 1 })));
       stream.once('data', () => resolve());
     });
   });

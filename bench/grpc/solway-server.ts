@@ -1,10 +1,10 @@
 import { createLogger } from '../../src/base/log.ts';
 import { GrpcServer } from '../../src/servers/grpc/server.ts';
-import type { GeyserDoor } from '../../src/streams/geyser/geyser-door.ts';
+import type { GeyserHandler } from '../../src/streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 import { openGate } from './gate.ts';
-import { AHEAD_BYTES, type Load, type ServerOrder, type ServerWord } from './messages.ts';
+import { AHEAD_BYTES, type Load, type ServerMessage, type ServerOrder } from './messages.ts';
 import { updatesOf } from './updates.ts';
 
 /** The gateway's gRPC door with keys, hub, filters and queues, fed on order. */
@@ -17,7 +17,7 @@ const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const hub = new GeyserHub({ replaySlots: 0 });
 const { gate, secret } = openGate(hub, log);
 const sinks: GeyserSink[] = [];
-const door: GeyserDoor = {
+const handler: GeyserHandler = {
   open: (caller, rpc, sink, onEnd) => {
     sinks.push(sink);
     return gate.open(caller, rpc, sink, onEnd);
@@ -29,26 +29,27 @@ const door: GeyserDoor = {
 const isAhead = ({ waitingBytes = 0 }: GeyserSink): boolean => waitingBytes > AHEAD_BYTES;
 
 /** Tells in turns, each when no stream has too much before it. */
-function tell(total: number, perTurn: number): void {
-  let told = 0;
-  const turn = (): void => {
+function emit(total: number, perTurn: number): void {
+  let emitted = 0;
+  const tick = (): void => {
     if (!sinks.some(isAhead)) {
-      for (let i = 0; i < perTurn && told < total; i++, told++) hub.tell(updates[told % updates.length]!);
+      for (let i = 0; i < perTurn && emitted < total; i++, emitted++)
+        hub.onUpdate(updates[emitted % updates.length]!);
     }
-    if (told < total) setImmediate(turn);
-    else say({ told: true });
+    if (emitted < total) setImmediate(tick);
+    else sendMessage({ emitted: true });
   };
-  turn();
+  tick();
 }
 
-const say = (word: ServerWord): void => void process.send?.(word);
+const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const server = new GrpcServer(
-  { door, health: () => true, log },
+  { handler, health: () => true, log },
   { queueMaxBytes: MANY, queueMaxMessages: MANY, queuesMaxBytes: MANY },
 );
 process.on('message', (order: ServerOrder) => {
-  tell(order.tell, order.perTurn);
+  emit(order.emit, order.perTurn);
 });
 process.on('SIGTERM', () => process.exit());
 const { port } = await server.listen();
-say({ listening: { port, token: secret } });
+sendMessage({ listening: { port, token: secret } });

@@ -1,12 +1,12 @@
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
-import { isSimpleVote } from '../../src/ledger/transaction/simple-vote.ts';
-import { lamports, slot } from '../../src/ledger/units.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawAccount, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
+import { isSimpleVote } from '../../src/solana/transaction/simple-vote.ts';
+import { lamports, slot } from '../../src/solana/units.ts';
 import {
   ACCOUNT_DATA_BYTES,
   addressAt,
@@ -58,8 +58,8 @@ function transactionsOfBlocks(): RawUpdate[] {
     return transactions.map((executed, index) => {
       const { transaction } = executed;
       const signature = transaction.signatures[0]!;
-      const placed = { signature, isVote: isSimpleVote(transaction), executed, index };
-      return rawTransaction({ slot: SLOT, createdAt, placed });
+      const located = { signature, isVote: isSimpleVote(transaction), executed, index };
+      return rawTransaction({ slot: SLOT, createdAt, info: located });
     });
   });
 }
@@ -67,14 +67,14 @@ function transactionsOfBlocks(): RawUpdate[] {
 /** As many writes whatever the number of filters, of accounts of which each passes one of them, from all over. */
 const spreadWrites = (load: SpreadLoad, filters: number): RawUpdate[] =>
   Array.from({ length: SPREAD }, (_, nth) => {
-    const met = addressAt(Math.floor((nth * filters) / SPREAD));
-    return load === 'spread' ? accountWrite(met, nth) : accountWrite(addressAt(nth), nth, met);
+    const matching = addressAt(Math.floor((nth * filters) / SPREAD));
+    return load === 'spread' ? accountWrite(matching, nth) : accountWrite(addressAt(nth), nth, matching);
   });
 
 /** The updates of a load. @param filters - of all streams. */
 export function updatesOf(load: Load, filters: number): readonly RawUpdate[] {
   if (load === 'blocks') return transactionsOfBlocks();
   if (isSpread(load)) return spreadWrites(load, filters);
-  const told = new Uint8Array(32).fill(7);
-  return Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(told, version));
+  const updates = new Uint8Array(32).fill(7);
+  return Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(updates, version));
 }

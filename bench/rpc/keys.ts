@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfiguration } from '../../src/app/configuration.ts';
-import { withKeyOffice } from '../../src/app/keys-commands.ts';
+import { withKeyCommands } from '../../src/app/commands/keys.ts';
+import { loadConfiguration } from '../../src/config/configuration.ts';
 import { writeConfigFile } from './config-file.ts';
 
 /** Customers' keys, one after the other over the same connections, as they come from behind a load balancer. */
@@ -17,8 +17,8 @@ export async function makeKeys(dir: string): Promise<Keys> {
   const blanks = { DIR: dir, SPARES: false, NODE_PORT: 1, PIPELINING: 1 };
   const config = writeConfigFile(join(import.meta.dirname, 'solway.toml'), dir, blanks);
   const configuration = loadConfiguration({ config, upstreams: [] }, {});
-  const secrets = await withKeyOffice(
-    { configuration, environment: {}, who: 'bench', customer: undefined, makesStore: true },
+  const secrets = await withKeyCommands(
+    { configuration, environment: {}, actor: 'bench', customer: undefined, createIfMissing: true },
     async (office) => {
       const made: string[] = [];
       for (let n = 1; n <= KEYS; n++) {

@@ -9,7 +9,7 @@ export const HAPROXY = 'haproxy';
 export const NODE = 'node';
 /** Reported apart: they do what the others do not. */
 export const PIPELINED = 'solway, 4 requests under way on a connection to the node';
-export const SPARING = 'solway, keeping and sharing answers as by default, no call twice';
+export const CACHED = 'solway, keeping and sharing answers as by default, no call twice';
 /** Reported apart: it does less than the others. */
 export const UNREAD = 'node:net alone, bytes passed on unread';
 

@@ -24,7 +24,7 @@ const requestOf = (key: string): string => {
 };
 
 /** A connection that is asked one thing at a time. */
-class Line {
+class ClientConnection {
   readonly #socket: Socket;
   readonly #loop: OpenLoop;
   #pending = '';
@@ -34,10 +34,10 @@ class Line {
     this.#socket = socket;
     this.#loop = loop;
     socket.on('data', (chunk: string) => this.#read(chunk));
-    socket.on('error', () => loop.failed());
+    socket.on('error', () => loop.onError());
   }
 
-  ask(request: string, dueAt: number): void {
+  send(request: string, dueAt: number): void {
     this.#dueAt = dueAt;
     this.#socket.write(request, 'latin1');
   }
@@ -54,7 +54,7 @@ class Line {
     if (this.#pending.length < headEnd + 4 + length) return;
     const isGood = this.#pending.startsWith('HTTP/1.1 200') && this.#pending.length === headEnd + 4 + length;
     this.#pending = '';
-    this.#loop.answered(this, this.#dueAt, isGood);
+    this.#loop.onResponse(this, this.#dueAt, isGood);
   }
 }
 
@@ -62,13 +62,13 @@ class OpenLoop {
   readonly #order: OpenLoopOrder;
   readonly #requests: readonly string[];
   readonly #times: number[] = [];
-  readonly #lateness: number[] = [];
+  readonly #delays: number[] = [];
   /** Lines that are free, the one that was free longest first. */
-  readonly #free: Line[] = [];
-  readonly #lines: Line[] = [];
+  readonly #free: ClientConnection[] = [];
+  readonly #connections: ClientConnection[] = [];
   /** When requests were due that wait for a line. */
   readonly #waiting: number[] = [];
-  #asked = 0;
+  #sent = 0;
   #failures = 0;
   #startedAt = 0;
 
@@ -81,68 +81,68 @@ class OpenLoop {
     for (let n = 0; n < this.#order.connections; n++) {
       const socket = connect(this.#order.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
       await once(socket, 'connect');
-      this.#lines.push(new Line(socket, this));
+      this.#connections.push(new ClientConnection(socket, this));
     }
-    this.#free.push(...this.#lines);
+    this.#free.push(...this.#connections);
   }
 
   /** Asks until the time is over. */
-  async run(): Promise<void> {
+  async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#startedAt = performance.now();
     const timer = setInterval(() => {
-      if (this.#turn()) return;
+      if (this.#tick()) return;
       clearInterval(timer);
       resolve();
     }, TURN_MS);
     await promise;
     const until = performance.now() + LAST_ANSWERS_MS;
-    while (this.#times.length + this.#failures < this.#asked && performance.now() < until)
+    while (this.#times.length + this.#failures < this.#sent && performance.now() < until)
       await new Promise((next) => setTimeout(next, 10));
   }
 
   close(): OpenLoopWord {
-    for (const line of this.#lines) line.end();
-    const unanswered = this.#asked - this.#times.length - this.#failures;
+    for (const connection of this.#connections) connection.end();
+    const unanswered = this.#sent - this.#times.length - this.#failures;
     return {
-      requests: this.#asked,
+      requests: this.#sent,
       failures: this.#failures + unanswered,
       p50Ms: shareOf(this.#times, 0.5),
       p99Ms: shareOf(this.#times, 0.99),
-      lateP99Ms: shareOf(this.#lateness, 0.99),
+      lateP99Ms: shareOf(this.#delays, 0.99),
     };
   }
 
-  answered(line: Line, dueAt: number, isGood: boolean): void {
+  onResponse(connection: ClientConnection, dueAt: number, isGood: boolean): void {
     if (isGood) this.#times.push(performance.now() - dueAt);
     else this.#failures++;
     const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#free.push(line);
-    else this.#ask(line, waiting);
+    if (waiting === undefined) this.#free.push(connection);
+    else this.#send(connection, waiting);
   }
 
   /** Of a line that is lost; what is under way on it stays unanswered. */
-  failed(): void {
+  onError(): void {
     this.#failures++;
   }
 
   /** Puts what is due by now. @returns whether more will be. */
-  #turn(): boolean {
+  #tick(): boolean {
     const { rate, seconds } = this.#order;
     const now = performance.now();
     const due = Math.min(Math.floor(((now - this.#startedAt) / 1_000) * rate), rate * seconds);
-    while (this.#asked < due) {
-      this.#lateness.push(now - this.#startedAt - (this.#asked / rate) * 1_000);
-      this.#asked++;
-      const line = this.#free.shift();
-      if (line === undefined) this.#waiting.push(now);
-      else this.#ask(line, now);
+    while (this.#sent < due) {
+      this.#delays.push(now - this.#startedAt - (this.#sent / rate) * 1_000);
+      this.#sent++;
+      const connection = this.#free.shift();
+      if (connection === undefined) this.#waiting.push(now);
+      else this.#send(connection, now);
     }
-    return this.#asked < rate * seconds;
+    return this.#sent < rate * seconds;
   }
 
-  #ask(line: Line, dueAt: number): void {
-    line.ask(this.#requests[this.#asked % this.#requests.length] as string, dueAt);
+  #send(connection: ClientConnection, dueAt: number): void {
+    connection.send(this.#requests[this.#sent % this.#requests.length] as string, dueAt);
   }
 }
 
@@ -152,13 +152,13 @@ function shareOf(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function ask(order: OpenLoopOrder): Promise<OpenLoopWord> {
+async function runLoad(order: OpenLoopOrder): Promise<OpenLoopWord> {
   const loop = new OpenLoop(order);
   await loop.open();
-  await loop.run();
+  await loop.start();
   return loop.close();
 }
 
 process.on('message', (order: OpenLoopOrder) => {
-  void ask(order).then((word) => process.send?.(word));
+  void runLoad(order).then((word) => process.send?.(word));
 });

@@ -71,12 +71,12 @@ export async function openLoop(
   server: Server,
   order: Omit<OpenLoopOrder, 'port'>,
 ): Promise<OpenLoopWord> {
-  const heard = once(loop, 'message');
+  const received = once(loop, 'message');
   loop.send({ ...order, port: server.port } satisfies OpenLoopOrder);
-  const [word] = (await heard) as [OpenLoopWord];
-  if (word.failures > 0)
+  const [message] = (await received) as [OpenLoopWord];
+  if (message.failures > 0)
     throw new Error(
-      `${server.name} failed ${word.failures} of ${word.requests} requests: nothing to compare`,
+      `${server.name} failed ${message.failures} of ${message.requests} requests: nothing to compare`,
     );
-  return word;
+  return message;
 }

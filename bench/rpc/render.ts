@@ -72,10 +72,10 @@ function nodeLines({ nodeCost, latency, bound }: Summary): string[] {
 /** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const { versions, missing, rate, short, long, apart, longApart, longConnections } = summary;
-  const told = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const warnings = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     '',
-    `${settingText(summary, summary)}; ${told.join(', ')}`,
+    `${settingText(summary, summary)}; ${warnings.join(', ')}`,
     ...Object.entries(missing).map(([name, command]) => `not measured: ${name} (${command})`),
     '',
     'passed through, one request under way on a connection to the node: requests per CPU second of the server',

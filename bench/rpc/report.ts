@@ -2,6 +2,7 @@ import { atLeast, atMost, type Goal } from '../goals.ts';
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 import {
   type ByServer,
+  CACHED,
   HAPROXY,
   type Memory,
   NGINX,
@@ -11,7 +12,6 @@ import {
   type Round,
   type Setup,
   SOLWAY,
-  SPARING,
   UNREAD,
 } from './measured.ts';
 import type { FullLoad } from './phases.ts';
@@ -70,7 +70,7 @@ const COMPARED = [SOLWAY, NGINX, HAPROXY];
 const median = (values: readonly number[]): number => spread(values).median;
 
 /** What each round says of a server, where it took part. */
-const seen = <Value>(rounds: readonly ByServer<Value>[], name: string): Value[] =>
+const valuesOf = <Value>(rounds: readonly ByServer<Value>[], name: string): Value[] =>
   rounds.flatMap((round) => round[name] ?? []);
 
 /** @param names - those that took part. */
@@ -79,15 +79,15 @@ const byName = <Value>(names: readonly string[], value: (name: string) => Value)
 
 /** Requests per CPU second of one server to those of another, round by round; null where the other took no part. */
 function ratioOf(rounds: readonly ByServer<FullLoad>[], name: string, to: string): Spread | null {
-  const others = seen(rounds, to);
+  const others = valuesOf(rounds, to);
   const rateOf = (one: FullLoad | undefined): number => one?.requestsPerCpuSecond ?? 0;
   return others.length === 0
     ? null
-    : spread(seen(rounds, name).map((one, at) => rateOf(one) / rateOf(others[at])));
+    : spread(valuesOf(rounds, name).map((one, at) => rateOf(one) / rateOf(others[at])));
 }
 
 function throughput(rounds: readonly ByServer<FullLoad>[], name: string): Throughput {
-  const own = seen(rounds, name);
+  const own = valuesOf(rounds, name);
   return {
     requestsPerCpuSecond: spread(own.map((one) => one.requestsPerCpuSecond)),
     toNginx: ratioOf(rounds, name, NGINX),
@@ -98,7 +98,7 @@ function throughput(rounds: readonly ByServer<FullLoad>[], name: string): Throug
 }
 
 function latency(rounds: readonly Round['latency'][], name: string): Latency {
-  const [own, node] = [seen(rounds, name), seen(rounds, NODE)];
+  const [own, node] = [valuesOf(rounds, name), valuesOf(rounds, NODE)];
   const added = (pick: (one: (typeof own)[number]) => number): Spread =>
     spread(own.map((one, at) => pick(one) - pick(node[at] ?? one)));
   return {
@@ -152,14 +152,14 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
   ];
   const there = (names: readonly string[]) => names.filter((name) => memory[name] !== undefined);
   const compared = there(COMPARED);
-  const nginx = seen(timed, NGINX);
-  const over = seen(timed, SOLWAY).map((one, at) => one.p99Ms - (nginx[at]?.p99Ms ?? 0));
+  const nginx = valuesOf(timed, NGINX);
+  const over = valuesOf(timed, SOLWAY).map((one, at) => one.p99Ms - (nginx[at]?.p99Ms ?? 0));
   const summary = {
     ...settingOf(`npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`),
     ...setup,
     rounds: rounds.length,
     short: byName(compared, (name) => throughput(shorts, name)),
-    apart: byName(there([PIPELINED, SPARING, UNREAD]), (name) => throughput(shorts, name)),
+    apart: byName(there([PIPELINED, CACHED, UNREAD]), (name) => throughput(shorts, name)),
     long: byName(compared, (name) => throughput(longs, name)),
     longApart: byName(there([NGINX_UNTUNED, UNREAD]), (name) => throughput(longs, name)),
     longToUntuned: ratioOf(longs, SOLWAY, NGINX_UNTUNED),

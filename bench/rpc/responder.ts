@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { account, inContext, LONG_ADDRESS, longAccount, resultOf, slotNow } from './node-answers.ts';
+import { account, inContext, LONG_ADDRESS, longAccount, resultOf, slotNow } from './node-responses.ts';
 
 /**
  * The cheapest node that is still honest: a raw socket that reads HTTP/1.1 requests with Content-Length and answers each
@@ -27,7 +27,7 @@ function renew(now: number): void {
 }
 
 /** What is written to one connection in one turn: short answers go in one piece. */
-class Answers {
+class ResponseWriter {
   readonly #socket: Socket;
   #text = '';
 
@@ -62,7 +62,7 @@ class Answers {
 }
 
 function serve(socket: Socket): void {
-  const answers = new Answers(socket);
+  const writer = new ResponseWriter(socket);
   let pending = '';
   socket.setNoDelay(true);
   socket.setEncoding('latin1');
@@ -74,10 +74,10 @@ function serve(socket: Socket): void {
       if (headEnd < 0) break;
       const length = Number(CONTENT_LENGTH.exec(pending.slice(0, headEnd))?.[1] ?? 0);
       if (pending.length < headEnd + 4 + length) break;
-      answers.add(pending.slice(headEnd + 4, headEnd + 4 + length));
+      writer.add(pending.slice(headEnd + 4, headEnd + 4 + length));
       pending = pending.slice(headEnd + 4 + length);
     }
-    answers.flush();
+    writer.flush();
   });
 }
 

@@ -3,4 +3,4 @@
  * measured before, meets each of them alike.
  */
 export const rotated = <Item>(items: readonly Item[], round: number): Item[] =>
-  items.map((_, place) => items[(place + round) % items.length] as Item);
+  items.map((_, index) => items[(index + round) % items.length] as Item);

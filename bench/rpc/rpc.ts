@@ -6,6 +6,7 @@ import { record } from '../results.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import {
   type ByServer,
+  CACHED,
   HAPROXY,
   type Memory,
   NGINX,
@@ -14,10 +15,9 @@ import {
   type Round,
   type Setup,
   SOLWAY,
-  SPARING,
   UNREAD,
 } from './measured.ts';
-import { LONG_ADDRESS } from './node-answers.ts';
+import { LONG_ADDRESS } from './node-responses.ts';
 import type { OpenLoopWord } from './open-loop-messages.ts';
 import { type FullLoad, fullLoad, openLoop, warmUp } from './phases.ts';
 import { bindsProcessors, endAll, forkOn, LOAD_CPU, residentMib } from './processes.ts';
@@ -70,30 +70,30 @@ type Stage = Readonly<{
 async function openStage(dir: string, seconds: number): Promise<Stage> {
   const keys = await makeKeys(join(dir, 'keys'));
   const node = await startResponder();
-  const place = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
+  const environment = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
   const compared = [
-    await startGateway(SOLWAY, place('solway')),
-    await startNginx(NGINX, place('nginx')),
-    await startHaproxy(HAPROXY, place('haproxy')),
+    await startGateway(SOLWAY, environment('solway')),
+    await startNginx(NGINX, environment('nginx')),
+    await startHaproxy(HAPROXY, environment('haproxy')),
   ].filter((server) => server !== null);
   const passing = await startUnread(UNREAD, node);
   const apart = [
-    await startGateway(PIPELINED, place('pipelined'), { pipelining: PIPELINING }),
-    await startGateway(SPARING, place('sparing'), { spares: true }),
+    await startGateway(PIPELINED, environment('pipelined'), { pipelining: PIPELINING }),
+    await startGateway(CACHED, environment('sparing'), { usesCache: true }),
     passing,
   ];
-  const untuned = await startNginx(NGINX_UNTUNED, place('untuned'), undefined, { BUFFERS: '' });
-  const asking = { keys: keys.secrets, method: 'getAccountInfo' };
+  const untuned = await startNginx(NGINX_UNTUNED, environment('untuned'), undefined, { BUFFERS: '' });
+  const loadOptions = { keys: keys.secrets, method: 'getAccountInfo' };
   const options = '{"encoding":"base64","commitment":"confirmed"}';
   return {
     ...{ node, compared, apart, keys, seconds },
     longApart: [untuned, passing].filter((server) => server !== null),
     loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
     short: writeLoadScript({
-      ...{ ...asking, file: join(dir, 'short.lua'), params: `["@",${options}]`, different: MANY },
+      ...{ ...loadOptions, file: join(dir, 'short.lua'), params: `["@",${options}]`, different: MANY },
     }),
     long: writeLoadScript({
-      ...{ ...asking, file: join(dir, 'long.lua'), params: `["${LONG_ADDRESS}",${options}]` },
+      ...{ ...loadOptions, file: join(dir, 'long.lua'), params: `["${LONG_ADDRESS}",${options}]` },
     }),
   };
 }

@@ -16,20 +16,20 @@ export type Server = Readonly<{ name: string; port: number; process: ChildProces
 /** How a gateway asks its node. */
 export type GatewaySettings = Readonly<{
   /** Whether it keeps answers, and lets calls that ask the same share one, as it does by default. */
-  spares?: boolean;
+  usesCache?: boolean;
   /** Requests that may be under way on one connection to the node. */
   pipelining?: number;
 }>;
 
-type Place = Readonly<{ dir: string; nodePort: number; keys: Keys }>;
+type Environment = Readonly<{ dir: string; nodePort: number; keys: Keys }>;
 
 /** The gateway in front of one node. */
 export async function startGateway(
   name: string,
-  { dir, nodePort, keys }: Place,
-  { spares = false, pipelining = 1 }: GatewaySettings = {},
+  { dir, nodePort, keys }: Environment,
+  { usesCache = false, pipelining = 1 }: GatewaySettings = {},
 ): Promise<Server> {
-  const blanks = { DIR: dir, SPARES: spares, NODE_PORT: nodePort, PIPELINING: pipelining };
+  const blanks = { DIR: dir, SPARES: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining };
   const config = writeConfigFile(join(here, 'solway.toml'), dir, blanks);
   copyKeys(keys, dir);
   const child = spawnOn(SERVER_CPU, process.execPath, [main, 'up', '--json', '--config', config]);
@@ -73,7 +73,7 @@ const LARGE_BUFFERS = 'proxy_buffers 16 64k; proxy_busy_buffers_size 128k; proxy
  */
 export async function startNginx(
   name: string,
-  { dir, nodePort, keys }: Place,
+  { dir, nodePort, keys }: Environment,
   template = join(here, 'nginx.conf'),
   blanks: Blanks = {},
 ): Promise<Server | null> {
@@ -89,7 +89,10 @@ export async function startNginx(
 }
 
 /** HAProxy with a map of keys. @returns null where it is not installed. */
-export async function startHaproxy(name: string, { dir, nodePort, keys }: Place): Promise<Server | null> {
+export async function startHaproxy(
+  name: string,
+  { dir, nodePort, keys }: Environment,
+): Promise<Server | null> {
   const program = findProgram('haproxy');
   if (program === null) return null;
   const port = await freePort();
@@ -109,9 +112,9 @@ const LISTENS_WITHIN_MS = 5_000;
 async function listening(server: Server): Promise<Server> {
   const until = performance.now() + LISTENS_WITHIN_MS;
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${server.port}/v1/rpc`).catch(() => null);
-    await answer?.body?.cancel();
-    if (answer !== null) return server;
+    const response = await fetch(`http://127.0.0.1:${server.port}/v1/rpc`).catch(() => null);
+    await response?.body?.cancel();
+    if (response !== null) return server;
     if (server.process.exitCode !== null || performance.now() > until)
       throw new Error(`${server.name} does not listen`);
     await sleep(20);

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 export type Load = Readonly<{ requests: number; p50Ms: number; p99Ms: number }>;
 
 /** What is asked, each under the next of the keys. */
-export type Asking = Readonly<{
+export type LoadOptions = Readonly<{
   /** The file that is written. */
   file: string;
   keys: readonly string[];
@@ -31,7 +31,7 @@ const TIMEOUT_SECONDS = 10;
 export const MANY = 65_536;
 
 /** A script for wrk that posts calls. @returns its file. */
-export function writeLoadScript({ file, keys, method, params, different = 1 }: Asking): string {
+export function writeLoadScript({ file, keys, method, params, different = 1 }: LoadOptions): string {
   const requests = Math.max(different, keys.length);
   writeFileSync(
     file,

@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
-import type { Address } from '../../src/ledger/address.ts';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf, GrpcFrames } from '../../src/protocol/grpc/frames.ts';
+import { encodeFrame, GrpcFrames } from '../../src/protocol/grpc/frames.ts';
+import type { Address } from '../../src/solana/address.ts';
 
 const TRANSACTION = 4;
 const PONG = 9;
@@ -40,7 +40,7 @@ export type Arrivals = Map<string, Readonly<{ at: number; nth: number }>>;
  */
 export class ArrivalOrder {
   readonly #session: ClientHttp2Session;
-  #heard = 0;
+  #received = 0;
 
   constructor(url: string) {
     this.#session = connect(url);
@@ -50,7 +50,7 @@ export class ArrivalOrder {
 
   /** Opens a stream with a key. @returns what it hears, once its request is in force. */
   open(key: string, payer: Address): Promise<Arrivals> {
-    const heard: Arrivals = new Map();
+    const received: Arrivals = new Map();
     const frames = new GrpcFrames(SIZES);
     const stream = this.#session.request({
       ':method': 'POST',
@@ -62,9 +62,9 @@ export class ArrivalOrder {
     const request = encodeSubscribeRequest({
       transactions: new Map([['payer', { accountInclude: [payer] }]]),
     });
-    stream.write(frameOf(request));
+    stream.write(encodeFrame(request));
     // The answer to a ping says that the request before it is in force.
-    stream.write(frameOf(encodeSubscribeRequest({ ping: 1 })));
+    stream.write(encodeFrame(encodeSubscribeRequest({ ping: 1 })));
     return new Promise((resolve, reject) => {
       stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
       stream.on('error', reject);
@@ -72,10 +72,10 @@ export class ArrivalOrder {
         frames.push(piece);
         for (let message = frames.next(); message !== null; message = frames.next()) {
           const signature = signatureIn(message);
-          if (signature !== null && !heard.has(signature)) {
-            heard.set(signature, { at: performance.now(), nth: this.#heard++ });
+          if (signature !== null && !received.has(signature)) {
+            received.set(signature, { at: performance.now(), nth: this.#received++ });
           }
-          if (fieldOf(message, PONG) !== null) resolve(heard);
+          if (fieldOf(message, PONG) !== null) resolve(received);
         }
       });
     });

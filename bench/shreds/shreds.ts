@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { address } from '../../src/ledger/address.ts';
+import { address } from '../../src/solana/address.ts';
 import { startService } from '../../test/service/start-service.ts';
-import { asking } from '../../test/soak/ledger-truth.ts';
+import { createSendRequest } from '../../test/soak/ledger-truth.ts';
 import { Traffic } from '../../test/soak/traffic.ts';
 import { record, type Setting, settingOf } from '../results.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
@@ -27,8 +27,8 @@ async function measure(): Promise<Lead> {
   const service = await startService({ configuration: '[localnet]\nslot_ms = 400\n' });
   const keyOf = (product: 'grpc' | 'fs'): string =>
     service.ready.keys.find((key) => key.product === product)?.key ?? '';
-  const ask = asking(`${service.ready.rpcUrl}?api-key=${service.key}`);
-  const traffic = new Traffic(ask);
+  const request = createSendRequest(`${service.ready.rpcUrl}?api-key=${service.key}`);
+  const traffic = new Traffic(request);
   await traffic.fund();
   const payer = address(traffic.payer.publicKey.toBase58());
   const { grpcUrl } = service.ready;
@@ -48,9 +48,11 @@ async function measure(): Promise<Lead> {
   }
   order.close();
   await service.stop();
-  const both = [...standard].flatMap(([signature, told]) => {
+  const both = [...standard].flatMap(([signature, notified]) => {
     const before = shreds.get(signature);
-    return before === undefined ? [] : [{ lead: told.at - before.at, isFirst: before.nth < told.nth }];
+    return before === undefined
+      ? []
+      : [{ lead: notified.at - before.at, isFirst: before.nth < notified.nth }];
   });
   const milliseconds = both.map(({ lead }) => Math.round(lead * 1_000) / 1_000).sort((a, b) => a - b);
   return {

@@ -36,15 +36,17 @@ const MESSAGE = JSON.stringify({
 export const FRAME_BYTES = MESSAGE.length + 4;
 
 /** To a server: tell every account so many events in one turn of the event loop; or: collect and weigh yourself. */
-export type ServerOrder = Readonly<{ tell: number } | { weigh: true }>;
+export type ServerOrder = Readonly<{ emit: number } | { weigh: true }>;
 /** From a server. */
-export type ServerWord = Readonly<{ listening: { port: number; path: string } } | { residentBytes: number }>;
+export type ServerMessage = Readonly<
+  { listening: { port: number; path: string } } | { residentBytes: number }
+>;
 
 /** To the sink. */
 export type SinkOrder = Readonly<
   | { connect: { port: number; path: string; connections: number; accounts: number } }
   | { expect: number }
-  | { leave: true }
+  | { disconnect: true }
 >;
 /** From the sink: it did what it was told, or all that was expected is there. */
-export type SinkWord = Readonly<{ done: true }>;
+export type SinkMessage = Readonly<{ done: true }>;

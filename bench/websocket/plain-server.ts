@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EVENTS_MADE, METHOD, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
+import { EVENTS_MADE, METHOD, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
 /** The usual way: a `ws` server that writes every message anew for every client. */
 
@@ -31,7 +31,7 @@ function subscribe(client: WebSocket, message: string): void {
 
 let event = 0;
 
-function tell(events: number): void {
+function emit(events: number): void {
   for (let i = 0; i < events; i++) {
     event = (event + 1) % EVENTS_MADE;
     for (const { subscribers, results } of accounts.values()) {
@@ -43,18 +43,18 @@ function tell(events: number): void {
   }
 }
 
-const say = (word: ServerWord): void => void process.send?.(word);
+const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const http = createServer();
 const server = new WebSocketServer({ server: http, perMessageDeflate: false });
 server.on('connection', (client) => client.on('message', (data) => subscribe(client, String(data))));
 process.on('message', (order: ServerOrder) => {
-  if ('tell' in order) tell(order.tell);
+  if ('emit' in order) emit(order.emit);
   else {
     globalThis.gc?.();
-    say({ residentBytes: process.memoryUsage.rss() });
+    sendMessage({ residentBytes: process.memoryUsage.rss() });
   }
 });
 process.on('SIGTERM', () => process.exit());
 http.listen(0, '127.0.0.1', () => {
-  say({ listening: { port: (http.address() as AddressInfo).port, path: '/' } });
+  sendMessage({ listening: { port: (http.address() as AddressInfo).port, path: '/' } });
 });

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { addressOf, type SinkOrder, type SinkWord } from './messages.ts';
+import { addressOf, type SinkMessage, type SinkOrder } from './messages.ts';
 
 /** The clients: bare sockets that shake hands, subscribe to one account each, and count bytes after that. */
 
@@ -11,7 +11,7 @@ const sockets = new Set<Socket>();
 let received = 0;
 let expected = Number.POSITIVE_INFINITY;
 
-const done = (): void => void process.send?.({ done: true } satisfies SinkWord);
+const done = (): void => void process.send?.({ done: true } satisfies SinkMessage);
 
 function count(bytes: number): void {
   received += bytes;
@@ -56,8 +56,8 @@ function open(port: number, path: string, account: number): Promise<void> {
       if (!text.startsWith('HTTP/1.1 101')) throw new Error(text);
       socket.write(subscribe(account));
       text = '';
-      take = (answer) => {
-        text += answer;
+      take = (response) => {
+        text += response;
         if (!ACKNOWLEDGED.test(text)) return;
         isOpen = true;
         resolve();
@@ -89,7 +89,7 @@ async function openAll({
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-async function leave(): Promise<void> {
+async function disconnect(): Promise<void> {
   await Promise.all(
     [...sockets].map(
       (socket) =>
@@ -104,7 +104,7 @@ async function leave(): Promise<void> {
 
 process.on('message', (order: SinkOrder) => {
   if ('connect' in order) void openAll(order.connect).then(done);
-  else if ('leave' in order) void leave().then(done);
+  else if ('disconnect' in order) void disconnect().then(done);
   else {
     expected = order.expect;
     count(0);

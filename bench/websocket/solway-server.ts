@@ -1,14 +1,14 @@
-import { Admission } from '../../src/access/admission.ts';
-import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { CallMeter } from '../../src/gateway/call-meter.ts';
-import { StreamGate } from '../../src/gateway/session.ts';
+import { Admission } from '../../src/gateway/admission.ts';
+import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
+import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
+import { WebSocketGateway } from '../../src/gateway/websocket/session.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { HttpServer } from '../../src/servers/http.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { WebSocketDialect, webSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 import { openDirectory } from '../one-key.ts';
-import { EVENTS_MADE, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
+import { EVENTS_MADE, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
 /** The gateway's WebSocket door with its sessions, topics and queues, behind a feed that tells on order. */
 
@@ -29,20 +29,21 @@ class OrderedFeed implements Feed {
     return () => this.#results.delete(listener);
   }
 
-  tell(events: number): void {
+  emit(events: number): void {
     for (let i = 0; i < events; i++) {
       this.#event = (this.#event + 1) % EVENTS_MADE;
-      for (const [listener, results] of this.#results) listener.notify(results[this.#event] as Buffer, false);
+      for (const [listener, results] of this.#results)
+        listener.onNotification(results[this.#event] as Buffer, false);
     }
   }
 }
 
-const say = (word: ServerWord): void => void process.send?.(word);
+const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const feed = new OrderedFeed();
 const { keys, secret } = openDirectory('rpc', { wsConnectionsMax: MANY, wsSubscriptionsMax: MANY });
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
-const source = { ask: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
-const gate = new StreamGate(
+const source = { request: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
+const gate = new WebSocketGateway(
   {
     admission: new Admission({ keys }),
     source,
@@ -51,7 +52,7 @@ const gate = new StreamGate(
     feed,
     refusal: () => null,
   },
-  { topics: { graceMs: 0 }, holdings: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
+  { topics: { graceMs: 0 }, subscriptionLimits: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );
 // The sink answers no pings, and counts bytes.
 const dialect = new WebSocketDialect(gate, log, {
@@ -61,12 +62,12 @@ const dialect = new WebSocketDialect(gate, log, {
 });
 const http = new HttpServer(dialect.routes, log, { port: 0, connectionsMax: MANY }, [dialect]);
 process.on('message', (order: ServerOrder) => {
-  if ('tell' in order) feed.tell(order.tell);
+  if ('emit' in order) feed.emit(order.emit);
   else {
     globalThis.gc?.();
-    say({ residentBytes: process.memoryUsage.rss() });
+    sendMessage({ residentBytes: process.memoryUsage.rss() });
   }
 });
 process.on('SIGTERM', () => process.exit());
 const { port } = await http.listen();
-say({ listening: { port, path: `${webSocketOptions.path}?api-key=${secret}` } });
+sendMessage({ listening: { port, path: `${webSocketOptions.path}?api-key=${secret}` } });

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { record } from '../results.ts';
 import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
-import { FRAME_BYTES, type ServerOrder, type ServerWord, type SinkOrder, type SinkWord } from './messages.ts';
+import {
+  FRAME_BYTES,
+  type ServerMessage,
+  type ServerOrder,
+  type SinkMessage,
+  type SinkOrder,
+} from './messages.ts';
 import { type Crowd, type Measured, render, summarize, type Weighed } from './report.ts';
 
 /** Processors: the servers share one, and only one works at a time; the sinks have the other. */
@@ -27,7 +33,7 @@ class Variant {
   readonly #server: ChildProcess;
   readonly #sink: ChildProcess;
   readonly #firstWord: Promise<unknown[]>;
-  #door: { port: number; path: string } = { port: 0, path: '/' };
+  #address: { port: number; path: string } = { port: 0, path: '/' };
 
   constructor(name: string, script: string) {
     const here = import.meta.dirname;
@@ -38,19 +44,19 @@ class Variant {
   }
 
   async listening(): Promise<void> {
-    const [word] = (await this.#firstWord) as [ServerWord];
-    if ('listening' in word) this.#door = word.listening;
+    const [message] = (await this.#firstWord) as [ServerMessage];
+    if ('listening' in message) this.#address = message.listening;
   }
 
   /** Connects a crowd. @returns what each connection weighs, in bytes. */
-  async gather({ subscribers, accounts }: Crowd): Promise<number> {
+  async collectGarbage({ subscribers, accounts }: Crowd): Promise<number> {
     const before = await this.#weigh();
-    await this.#sinkDoes({ connect: { ...this.#door, connections: subscribers, accounts } });
+    await this.#sinkDoes({ connect: { ...this.#address, connections: subscribers, accounts } });
     return ((await this.#weigh()) - before) / subscribers;
   }
 
   async dismiss(): Promise<void> {
-    await this.#sinkDoes({ leave: true });
+    await this.#sinkDoes({ disconnect: true });
   }
 
   /** Tells turn after turn, each when all of the one before has arrived. @returns messages per CPU second. */
@@ -61,7 +67,7 @@ class Variant {
     let messages = 0;
     while (performance.now() < end) {
       const arrived = this.#sinkDoes({ expect: subscribers * perTick * FRAME_BYTES });
-      this.#server.send({ tell: perTick } satisfies ServerOrder);
+      this.#server.send({ emit: perTick } satisfies ServerOrder);
       await arrived;
       messages += subscribers * perTick;
     }
@@ -70,14 +76,14 @@ class Variant {
 
   async #weigh(): Promise<number> {
     this.#server.send({ weigh: true } satisfies ServerOrder);
-    const [word] = (await once(this.#server, 'message')) as [ServerWord];
-    return 'residentBytes' in word ? word.residentBytes : Number.NaN;
+    const [message] = (await once(this.#server, 'message')) as [ServerMessage];
+    return 'residentBytes' in message ? message.residentBytes : Number.NaN;
   }
 
   async #sinkDoes(order: SinkOrder): Promise<void> {
     this.#sink.send(order);
-    const [word] = (await once(this.#sink, 'message')) as [SinkWord];
-    if (!word.done) throw new Error('the sink did not do what it was told');
+    const [message] = (await once(this.#sink, 'message')) as [SinkMessage];
+    if (!message.done) throw new Error('the sink did not do what it was told');
   }
 }
 
@@ -89,7 +95,7 @@ async function measureCrowd(
   const measured: Measured[] = [];
   const weighed: Weighed[] = [];
   for (const variant of variants) {
-    weighed.push({ crowd, variant: variant.name, bytesPerConnection: await variant.gather(crowd) });
+    weighed.push({ crowd, variant: variant.name, bytesPerConnection: await variant.collectGarbage(crowd) });
     for (const perTick of perTicks) await variant.load(crowd, perTick, WARM_UP_SECONDS / perTicks.length);
   }
   for (let round = 1; round <= rounds; round++) {

@@ -1,23 +1,23 @@
-import { KeyDirectory, keyDirectoryOptions } from '../access/key-directory.ts';
-import { KeyUses } from '../access/key-uses.ts';
-import type { UsageMeter } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import type { Environment } from '../config/secrets.ts';
 import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
+import type { NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
-import type { NewKey } from '../control/keys/keys.ts';
-import { KeyUseWriter } from '../control/keys/use-writer.ts';
+import { LastUsedWriter } from '../control/keys/last-used-writer.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
-import type { LimitExchange } from '../control/shared/limit-exchange.ts';
-import type { Configuration } from './configuration.ts';
-import type { Environment } from './configuration-secrets.ts';
+import type { LimitStore } from '../control/shared/limit-store.ts';
+import { KeyDirectory, keyDirectoryOptions } from '../gateway/auth/key-directory.ts';
+import { LastUsedTracker } from '../gateway/metering/last-used.ts';
+import type { UsageMeter } from '../gateway/metering/usage-meter.ts';
 import { type Limits, openLimits } from './limits.ts';
-import { watchLosses } from './loss-watch.ts';
 import { problemText } from './problem-text.ts';
-import { stopEach } from './stop-each.ts';
+import { stopEach } from './process/stop-each.ts';
 import { openStore, pepperSources } from './store.ts';
+import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
 /** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
@@ -26,9 +26,9 @@ export type Access = Readonly<{
   usage: UsageMeter;
   limits: Limits;
   /** When keys were used last, and from where. */
-  uses: KeyUses;
+  lastUsed: LastUsedTracker;
   /** Rows of usage that wait to be stored. */
-  usageWaiting(): number;
+  pendingUsageRows(): number;
   store: Store;
   peppers: Peppers;
   /**
@@ -70,7 +70,7 @@ export async function prepareStore(
 }
 
 /** At the very first start, makes a key of each product; at every later one, none. */
-export const makeFirstKeys = (
+export const createFirstStartKeys = (
   { store, peppers }: PreparedStore,
   { keys: { keysMax } }: Configuration,
 ): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
@@ -84,11 +84,11 @@ export async function openAccess(
   configuration: Configuration,
   environment: Environment,
   log: Logger,
-  ofWorkers?: LimitExchange,
+  workerLimitStore?: LimitStore,
 ): Promise<Access> {
   const prepared = await prepareStore(configuration, environment, log);
   try {
-    return await watchStore(prepared, configuration, log, ofWorkers);
+    return await watchStore(prepared, configuration, log, workerLimitStore);
   } catch (error) {
     await prepared.store.close();
     throw error;
@@ -99,7 +99,7 @@ async function watchStore(
   prepared: PreparedStore,
   configuration: Configuration,
   log: Logger,
-  ofWorkers?: LimitExchange,
+  workerLimitStore?: LimitStore,
 ): Promise<Access> {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
@@ -113,24 +113,24 @@ async function watchStore(
     sink: keys,
     pollIntervalMs: limits.pollIntervalMs,
     awayAfterMs: configuration.store.awayAfterMs,
-    onStore: (state, error) => {
+    onStoreState: (state, error) => {
       if (state === 'back') log.info('the store of keys can be reached');
       else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
     },
   });
   await feed.start();
   const usage = openUsage(store, configuration, log);
-  const sharing = await openLimits(configuration, store, usage.epoch, log, ofWorkers);
-  const uses = new KeyUses({ keysMax: limits.keysMax });
-  const useWriter = new KeyUseWriter({ store, source: uses });
-  useWriter.start();
-  const createAndTakeIn = async (): Promise<readonly NewKey[]> => {
-    const made = await makeFirstKeys(prepared, configuration);
-    if (made.length > 0) await feed.refresh();
-    return made;
+  const sharing = await openLimits(configuration, store, usage.epoch, log, workerLimitStore);
+  const lastUsed = new LastUsedTracker({ keysMax: limits.keysMax });
+  const lastUsedWriter = new LastUsedWriter({ store, source: lastUsed });
+  lastUsedWriter.start();
+  const createAndRefresh = async (): Promise<readonly NewKey[]> => {
+    const created = await createFirstStartKeys(prepared, configuration);
+    if (created.length > 0) await feed.refresh();
+    return created;
   };
-  const endLosses = watchLosses(
-    [...usage.losses, { message: 'keys were left out: raise keys.keys_max', read: () => keys.leftOut }],
+  const stopLossWatch = watchLosses(
+    [...usage.losses, { message: 'keys were left out: raise keys.keys_max', read: () => keys.dropped }],
     log,
   );
   const stop = () =>
@@ -138,19 +138,19 @@ async function watchStore(
       () => feed.stop(),
       () => sharing.stop(),
       () => usage.stop(),
-      () => useWriter.stop(),
-      async () => endLosses(),
+      () => lastUsedWriter.stop(),
+      async () => stopLossWatch(),
       () => store.close(),
     ]);
   return {
     keys,
     usage: usage.meter,
-    usageWaiting: usage.waiting,
+    pendingUsageRows: usage.waiting,
     limits: sharing,
-    uses,
+    lastUsed,
     store,
     peppers,
-    createFirstKeys: createAndTakeIn,
+    createFirstKeys: createAndRefresh,
     refreshKeys: () => feed.refresh(),
     stop,
   };

@@ -1,15 +1,15 @@
-import { Admission } from '../access/admission.ts';
-import { RateLimiter } from '../access/rate-limit.ts';
-import { WrongKeys } from '../access/wrong-keys.ts';
-import { CallMeter } from '../gateway/call-meter.ts';
-import type { LiveConnections } from '../observe/live-connections.ts';
-import type { SubmissionLog } from '../observe/submission-log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { Admission } from '../gateway/admission.ts';
+import { FailedAuthLimiter } from '../gateway/auth/failed-auth-limiter.ts';
+import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
+import { CallMeter } from '../gateway/metering/call-meter.ts';
+import type { LiveConnections } from '../gateway/telemetry/live-connections.ts';
+import type { SubmissionLog } from '../gateway/telemetry/submission-log.ts';
 import type { Access } from './access.ts';
-import type { Configuration } from './configuration.ts';
-import type { Observing } from './observing.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What the gates of all doors have in common: who may come in, and what becomes of each request. */
-export type Entrance = Readonly<{
+export type AdmissionServices = Readonly<{
   admission: Admission;
   meter: CallMeter;
   connections: LiveConnections;
@@ -17,13 +17,17 @@ export type Entrance = Readonly<{
 }>;
 
 /** Builds what all gates share: a key has one rate, one quota and one usage over all doors. */
-export function buildEntrance({ keys }: Configuration, access: Access, observing: Observing): Entrance {
-  const { watch, connections, submissions } = observing;
-  const wrongKeys = new WrongKeys({
+export function buildAdmissionServices(
+  { keys }: Configuration,
+  access: Access,
+  telemetry: Telemetry,
+): AdmissionServices {
+  const { watch, connections, submissions } = telemetry;
+  const wrongKeys = new FailedAuthLimiter({
     get wrongKeysPerMinute() {
       return keys.wrongKeysPerMinute;
     },
-    get refusedMs() {
+    get blockMs() {
       return keys.wrongKeysRefusedMs;
     },
     addressesMax: keys.addressesMax,
@@ -34,8 +38,13 @@ export function buildEntrance({ keys }: Configuration, access: Access, observing
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    wrongKeys,
+    failedAuthLimiter: wrongKeys,
   });
-  const meter = new CallMeter({ usage: access.usage, quota: access.limits.quota, uses: access.uses, watch });
+  const meter = new CallMeter({
+    usage: access.usage,
+    quota: access.limits.quota,
+    lastUsed: access.lastUsed,
+    watch,
+  });
   return { admission, meter, connections, submissions };
 }

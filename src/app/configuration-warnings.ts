@@ -1,7 +1,7 @@
-import type { Configuration, UpstreamConfiguration } from './configuration.ts';
-import { environmentFields } from './configuration-layers.ts';
-import { nearestName } from './configuration-names.ts';
-import type { Environment } from './configuration-secrets.ts';
+import { nearestName } from '../config/camel-case.ts';
+import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
+import { environmentFields } from '../config/layers.ts';
+import type { Environment } from '../config/secrets.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),

@@ -1,8 +1,8 @@
 import type { Logger } from '../base/log.ts';
-import { inQuietChange, nextVersion, writeAudit } from '../control/database/change.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { Store } from '../control/database/open.ts';
+import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
-import type { Configuration } from './configuration.ts';
 
 /** There is no node to answer calls, and the embedded ledger must not. The message says what to do. */
 export class NoNodesError extends Error {
@@ -37,7 +37,7 @@ function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: rea
 /** Remembers for good that nodes have answered here: from then on no embedded ledger may. */
 async function recordNodes(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
-  await inQuietChange(store, async (trx) => {
+  await transact(store, async (trx) => {
     const version = await nextVersion(trx);
     const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', keyId: null, detail: {} };
     await writeAudit(trx, version, entry);

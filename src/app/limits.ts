@@ -1,58 +1,58 @@
 import { readFileSync } from 'node:fs';
-import { ConnectionLimit } from '../access/connection-limit.ts';
-import { QuotaLedger } from '../access/quota.ts';
-import { RateLimiter } from '../access/rate-limit.ts';
-import { WindowLimit } from '../access/window-limit.ts';
 import type { Logger } from '../base/log.ts';
 import { withDefaults } from '../base/with-defaults.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { Store } from '../control/database/open.ts';
-import type { LimitExchange } from '../control/shared/limit-exchange.ts';
+import { describeRedisError } from '../control/shared/describe-redis-error.ts';
+import type { LimitStore } from '../control/shared/limit-store.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
-import { RedisExchange } from '../control/shared/redis-exchange.ts';
-import { sharingProblem } from '../control/shared/redis-problem.ts';
-import { SharedFloors } from '../control/shared/shared-floors.ts';
+import { RedisLimitStore } from '../control/shared/redis-limit-store.ts';
 import { SharedLimits } from '../control/shared/shared-limits.ts';
-import { restWindowOptions } from '../gateway/rest/rest-gate.ts';
-import type { FloorExchange } from '../protocol/slot-floor.ts';
-import type { Configuration } from './configuration.ts';
+import { SharedMinSlotStore } from '../control/shared/shared-min-slot-store.ts';
+import { ConnectionLimit } from '../gateway/limits/connection-limit.ts';
+import { QuotaLedger } from '../gateway/limits/quota.ts';
+import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
+import { SlidingWindowLimiter } from '../gateway/limits/sliding-window-limiter.ts';
+import { restWindowOptions } from '../gateway/rest/rest-gateway.ts';
+import type { MinSlotStore } from '../protocol/min-slot.ts';
 import { problemText } from './problem-text.ts';
-import { stopEach } from './stop-each.ts';
+import { stopEach } from './process/stop-each.ts';
 
 /** What limits the use of keys over all doors and, where they share it, over all gateways. */
 export type Limits = Readonly<{
   rates: RateLimiter;
   /** Of the endpoint groups of the REST interface. */
-  groups: WindowLimit;
+  groups: SlidingWindowLimiter;
   /** Of WebSocket connections. */
   sockets: ConnectionLimit;
   /** Of gRPC streams. */
   streams: ConnectionLimit;
   quota: QuotaLedger;
   /** Where sessions are kept together with others; null: nowhere. */
-  floors: FloorExchange | null;
+  minSlots: MinSlotStore | null;
   stop(): Promise<void>;
 }>;
 
 /** What limits are shared over, and how its troubles are told. */
-type Sharing = Readonly<{ exchange: LimitExchange; problemOf: (error: unknown) => string }>;
+type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
 
 function redisSharing({ shared }: Configuration): Sharing | null {
   const { redisUrl, tlsCa, ...limits } = shared;
   if (redisUrl === null) return null;
   const ca = tlsCa === null ? null : readFileSync(tlsCa, 'utf8');
-  return { exchange: new RedisExchange({ ...limits, url: redisUrl, ca }), problemOf: sharingProblem };
+  return { limitStore: new RedisLimitStore({ ...limits, url: redisUrl, ca }), problemOf: describeRedisError };
 }
 
 function share(
   { shared }: Configuration,
-  { exchange, problemOf }: Sharing,
-  { rates, groups, sockets, streams, quota }: Omit<Limits, 'floors' | 'stop'>,
+  { limitStore, problemOf }: Sharing,
+  { rates, groups, sockets, streams, quota }: Omit<Limits, 'minSlots' | 'stop'>,
   log: Logger,
 ): SharedLimits {
   return new SharedLimits({
     ...shared,
-    exchange,
-    parts: { rates, windows: { rest: groups }, places: { ws: sockets, grpc: streams }, quota },
+    store: limitStore,
+    parts: { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota },
     onState: (error) => {
       if (error === null) log.info('limits are shared with the other gateways');
       else
@@ -61,8 +61,12 @@ function share(
   });
 }
 
-const sharedFloors = ({ shared, sessions }: Configuration, { exchange }: Sharing): SharedFloors =>
-  new SharedFloors({ exchange, prefix: `${shared.prefix}floor:`, keptMs: sessions.idleMs });
+const sharedMinSlots = ({ shared, sessions }: Configuration, { limitStore }: Sharing): SharedMinSlotStore =>
+  new SharedMinSlotStore({
+    store: limitStore,
+    prefix: `${shared.prefix}floor:`,
+    retentionMs: sessions.idleMs,
+  });
 
 /**
  * Builds the limits, learns what was used of this month, and begins to hear of the other gateways.
@@ -75,16 +79,16 @@ export async function openLimits(
   store: Store,
   epoch: string,
   log: Logger,
-  ofWorkers?: LimitExchange,
+  workerLimitStore?: LimitStore,
 ): Promise<Limits> {
   const { keys, rest, quotas } = configuration;
-  const over =
+  const sharedBy =
     redisSharing(configuration) ??
-    (ofWorkers === undefined ? null : { exchange: ofWorkers, problemOf: problemText });
-  const isShared = over !== null;
+    (workerLimitStore === undefined ? null : { limitStore: workerLimitStore, problemOf: problemText });
+  const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
-    groups: new WindowLimit(
+    groups: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },
         {
@@ -98,9 +102,9 @@ export async function openLimits(
     streams: new ConnectionLimit({ isShared }),
     quota: new QuotaLedger({ accountsMax: quotas.accountsMax }),
   };
-  const { accountsMax: _, ...reading } = quotas;
+  const { accountsMax: _, ...readerOptions } = quotas;
   const reader = new QuotaReader({
-    ...reading,
+    ...readerOptions,
     store,
     ledger: limits.quota,
     epoch,
@@ -110,8 +114,8 @@ export async function openLimits(
     },
   });
   await reader.start();
-  const sharing = over === null ? null : share(configuration, over, limits, log);
+  const sharing = sharedBy === null ? null : share(configuration, sharedBy, limits, log);
   await sharing?.start();
-  const floors = over === null ? null : sharedFloors(configuration, over);
-  return { ...limits, floors, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
+  const minSlots = sharedBy === null ? null : sharedMinSlots(configuration, sharedBy);
+  return { ...limits, minSlots, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Configuration } from '../config/configuration.ts';
 import type { Mailer } from '../control/api/services.ts';
 import { type MailOptions, SmtpMailer } from '../control/mail.ts';
-import type { Configuration } from './configuration.ts';
 
 function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
   return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };

@@ -1,13 +1,13 @@
 import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { ApiServices, Mailer } from '../control/api/services.ts';
 import type { NoticeLimits } from '../control/notices/notice-limits.ts';
 import { Notifier } from '../control/notices/notifier.ts';
 import { WebhookSeal } from '../control/notices/sealed-webhook.ts';
 import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
 import type { Access } from './access.ts';
-import type { Configuration } from './configuration.ts';
 import { problemText } from './problem-text.ts';
-import { stopEach } from './stop-each.ts';
+import { stopEach } from './process/stop-each.ts';
 
 /** What tells customers, as long as the service runs. */
 export type Notices = Readonly<{
@@ -34,7 +34,7 @@ export async function openNotices(
     store,
     peppers,
     ledger,
-    ways: { webhooks, mailer, seal: new WebhookSeal(peppers) },
+    channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
     limits,
     onState: (error) => {
       if (error === null) log.info('notices to customers are sent again');

@@ -1,24 +1,24 @@
 import { redact } from '../base/log.ts';
+import { ArgumentsError } from '../config/arguments.ts';
+import { ConfigurationError } from '../config/errors.ts';
+import { SecretReferenceError, showUrl } from '../config/secrets.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
-import { StoreHangsError } from '../control/database/store-away.ts';
+import { StoreHangsError } from '../control/database/store-unavailable.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
-import { TokenListFault } from '../insight/token/token-list.ts';
-import { NoAnswer } from './cluster/no-answer.ts';
+import { TokenListFault } from '../decoding/token/token-list.ts';
+import { IpcError } from './cluster/ipc-error.ts';
 import { WorkerStartError } from './cluster/worker-start-error.ts';
-import { ArgumentsError } from './configuration-arguments.ts';
-import { ConfigurationError } from './configuration-errors.ts';
-import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
 import { NoNodesError } from './development-mode.ts';
-import { ListenError } from './listen-once.ts';
-import { EmbeddedLedgerError } from './localnet-process.ts';
-import { LogFileError } from './log-output.ts';
+import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
 import { ReloadError } from './reload-commands.ts';
-import { TlsFileError } from './tls-files.ts';
+import { ListenError } from './servers/listen.ts';
+import { TlsFileError } from './servers/tls-files.ts';
+import { LogFileError } from './telemetry/log-output.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
@@ -65,7 +65,7 @@ const ownErrors = [
   KeyRefusedError,
   ListenError,
   LogFileError,
-  NoAnswer,
+  IpcError,
   NoNodesError,
   PepperError,
   ReloadError,
@@ -77,7 +77,7 @@ const ownErrors = [
 ];
 
 /** Whether the mistake stands on the command line itself, and not in what the program found. */
-export function isOfArguments(error: unknown): error is Error {
+export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   // Those of the configuration are told as its mistakes.
   if (error instanceof SecretReferenceError) return true;

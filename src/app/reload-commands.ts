@@ -2,10 +2,10 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { remoteApi } from '../control/api/client.ts';
-import type { Reloaded } from '../control/api/services.ts';
-import { reloadSocketFile } from './data-dir.ts';
+import type { ReloadResult } from '../control/api/services.ts';
+import { reloadSocketFile } from './process/data-dir.ts';
 
-export type { Reloaded };
+export type { ReloadResult };
 
 /** The service on this machine did not reload its configuration; the message says why. */
 export class ReloadError extends Error {
@@ -60,7 +60,7 @@ function failureOf(error: unknown, path: string): ReloadError | null {
  * @param who - who acts, for the audit log.
  * @returns null where no service listens there. @throws ReloadError
  */
-export async function reloadLocally(dataDir: string, who: string): Promise<Reloaded | null> {
+export async function reloadLocally(dataDir: string, who: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
   try {
@@ -76,5 +76,5 @@ export async function reloadLocally(dataDir: string, who: string): Promise<Reloa
 }
 
 /** The same of a service elsewhere. @throws ApiError with what is wrong, ApiUnreachableError */
-export const reloadRemotely = (url: string, token: string): Promise<Reloaded> =>
+export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

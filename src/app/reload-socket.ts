@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 import type { Logger } from '../base/log.ts';
 import { ApiError } from '../control/api/api-error.ts';
-import type { Reloaded, ReloadedBy } from '../control/api/services.ts';
-import { reloadSocketFile } from './data-dir.ts';
+import type { ReloadActor, ReloadResult } from '../control/api/services.ts';
 import { problemText } from './problem-text.ts';
+import { reloadSocketFile } from './process/data-dir.ts';
 
-type Reloader = (by: ReloadedBy) => Promise<Reloaded>;
+type Reloader = (by: ReloadActor) => Promise<ReloadResult>;
 
 const CONNECTIONS_MAX = 8;
 const ACTOR_CHARACTERS_MAX = 64;

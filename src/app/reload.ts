@@ -1,22 +1,22 @@
 import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { crossCheck } from '../config/cross-checks.ts';
+import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
+import type { LiveConfiguration } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
-import type { ApiServices, Reloaded, ReloadedBy } from '../control/api/services.ts';
-import { inQuietChange, nextVersion, writeAudit } from '../control/database/change.ts';
+import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
+import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
-import type { Configuration } from './configuration.ts';
-import { crossCheck } from './configuration-checks.ts';
-import { ConfigurationError, describeProblem, type Problem } from './configuration-errors.ts';
-import type { LiveConfiguration } from './live-configuration.ts';
-import type { NodesInForce } from './nodes-in-force.ts';
 import { problemText } from './problem-text.ts';
 import { type Changes, changesBetween } from './reloadable.ts';
+import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 /** Whoever sends SIGHUP is somebody on this machine. */
-const BY_SIGNAL: ReloadedBy = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
+const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
 /** How the configuration is read again. */
-export type Rereading = Readonly<{
+export type ReloadSource = Readonly<{
   /** Reads file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
   /** The level that a section [log] stands for. */
@@ -26,19 +26,19 @@ export type Rereading = Readonly<{
 /** Other processes of the same service, which are to have the same configuration. */
 export type ReloadFollowers = Readonly<{
   /** What speaks against it there. Never rejects. */
-  check(changes: FollowedChanges): Promise<readonly Problem[]>;
+  check(changes: ProposedChanges): Promise<readonly Problem[]>;
   /** Puts it into force there. Never rejects. */
   apply(configuration: Configuration): Promise<void>;
 }>;
 
 /** What is to be in force, and which fields wait for a restart. */
-export type FollowedChanges = Pick<Changes, 'configuration' | 'restart'>;
+export type ProposedChanges = Pick<Changes, 'configuration' | 'restart'>;
 
 export type ReloadParts = Readonly<{
   live: LiveConfiguration;
-  rereading: Rereading;
+  reloadSource: ReloadSource;
   store: Store;
-  inForce: Pick<NodesInForce, 'addedNames' | 'setFile'>;
+  activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFile'>;
   log: Logger;
   /** Absent: this process is the service. */
   followers?: ReloadFollowers;
@@ -47,19 +47,19 @@ export type ReloadParts = Readonly<{
 /** Lets what changes by itself follow the configuration. */
 function followConfiguration({
   live,
-  inForce,
+  activeNodes,
   log,
-  rereading,
-}: Pick<ReloadParts, 'live' | 'inForce' | 'log' | 'rereading'>): void {
-  live.follow(({ upstreams, upstreamPool }) => inForce.setFile(upstreams, upstreamPool));
+  reloadSource,
+}: Pick<ReloadParts, 'live' | 'activeNodes' | 'log' | 'reloadSource'>): void {
+  live.follow(({ upstreams, upstreamPool }) => activeNodes.setFile(upstreams, upstreamPool));
   live.follow((configuration) => {
-    log.level = rereading.logLevelOf(configuration.log);
+    log.level = reloadSource.logLevelOf(configuration.log);
   });
 }
 
 /** What is in force beside what waits for a restart must hold together too. */
 export function problemsOf(
-  { configuration, restart }: FollowedChanges,
+  { configuration, restart }: ProposedChanges,
   addedNames: readonly string[],
 ): Problem[] {
   const source = configuration.file ?? 'configuration';
@@ -79,7 +79,7 @@ export function problemsOf(
 }
 
 /** Tells a caller of the control API what is wrong, by field. @throws ApiError 409; the driver's error. */
-async function toldToCaller(reloading: Promise<Reloaded>): Promise<Reloaded> {
+async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadResult> {
   try {
     return await reloading;
   } catch (error) {
@@ -106,31 +106,31 @@ export class Reload {
   }
 
   /** For whoever asks the control API. @throws ApiError 409 with what is wrong, by field; the driver's error. */
-  forCaller(by: ReloadedBy): Promise<Reloaded> {
-    return toldToCaller(this.inTurn(by));
+  forCaller(by: ReloadActor): Promise<ReloadResult> {
+    return toCallerResult(this.enqueue(by));
   }
 
   /** For a signal. Never rejects: the log says what is wrong. */
   async forSignal(): Promise<void> {
-    await this.inTurn(BY_SIGNAL).catch(() => {});
+    await this.enqueue(BY_SIGNAL).catch(() => {});
   }
 
   /** After those that were asked for before. @throws ConfigurationError; the driver's error. */
-  inTurn(by: ReloadedBy): Promise<Reloaded> {
-    const run = this.#last.then(() => this.#run(by));
-    this.#last = run.catch(() => {});
-    return run;
+  enqueue(by: ReloadActor): Promise<ReloadResult> {
+    const reloading = this.#last.then(() => this.#reloadNow(by));
+    this.#last = reloading.catch(() => {});
+    return reloading;
   }
 
-  async #run(by: ReloadedBy): Promise<Reloaded> {
+  async #reloadNow(by: ReloadActor): Promise<ReloadResult> {
     const { live, log, followers } = this.#parts;
     try {
-      const changes = changesBetween(live.current, this.#parts.rereading.read());
+      const changes = changesBetween(live.current, this.#parts.reloadSource.read());
       await this.#check(changes);
       await this.#record(changes, by);
       await this.#replace(changes, by);
       await followers?.apply(changes.configuration);
-      this.#tell(changes);
+      this.#logChanges(changes);
       return { changed: changes.changed, restart: changes.restart };
     } catch (error) {
       if (error instanceof ConfigurationError) {
@@ -147,14 +147,14 @@ export class Reload {
 
   /** @throws ConfigurationError */
   async #check(changes: Changes): Promise<void> {
-    const { inForce, followers } = this.#parts;
-    const own = problemsOf(changes, inForce.addedNames);
+    const { activeNodes, followers } = this.#parts;
+    const own = problemsOf(changes, activeNodes.addedNames);
     const problems = own.length > 0 ? own : ((await followers?.check(changes)) ?? []);
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   /** What the store was told is taken back where it turns out that the service cannot take the configuration. */
-  async #replace(changes: Changes, by: ReloadedBy): Promise<void> {
+  async #replace(changes: Changes, by: ReloadActor): Promise<void> {
     const { live, log } = this.#parts;
     const before = live.current;
     try {
@@ -176,7 +176,7 @@ export class Reload {
   /** Plans are in the store, so they come into force with it; without it, all else still can by a signal. */
   async #record(
     { configuration, changed, restart }: Changes,
-    by: ReloadedBy,
+    by: ReloadActor,
     action = 'configuration.reload',
   ): Promise<void> {
     const { store, log } = this.#parts;
@@ -184,7 +184,7 @@ export class Reload {
     try {
       if (setsPlans) await syncPlans(store, configuration.plans, by.actor);
       const detail = { changed: changed.join(', '), restart: restart.join(', ') };
-      await inQuietChange(store, async (trx) => {
+      await transact(store, async (trx) => {
         const version = await nextVersion(trx);
         const entry = { ...by, at: Date.now(), action, keyId: null, detail };
         await writeAudit(trx, version, entry);
@@ -198,7 +198,7 @@ export class Reload {
     }
   }
 
-  #tell({ changed, restart }: Changes): void {
+  #logChanges({ changed, restart }: Changes): void {
     const { log } = this.#parts;
     log.info(
       { changed },
@@ -209,15 +209,21 @@ export class Reload {
 }
 
 /** What the rest of the house has of it. */
-export type Reloading = Readonly<{ services: Pick<ApiServices, 'reload'>; forSignal: () => Promise<void> }>;
+export type ReloadService = Readonly<{
+  services: Pick<ApiServices, 'reload'>;
+  forSignal: () => Promise<void>;
+}>;
 
 /**
  * Builds what reads the configuration again.
  * @param rereading - absent: it is not read again.
  */
-export function openReload(parts: Omit<ReloadParts, 'rereading'>, rereading?: Rereading): Reloading {
-  if (rereading === undefined) return { services: {}, forSignal: async () => {} };
-  const reload = new Reload({ ...parts, rereading });
+export function openReload(
+  parts: Omit<ReloadParts, 'reloadSource'>,
+  reloadSource?: ReloadSource,
+): ReloadService {
+  if (reloadSource === undefined) return { services: {}, forSignal: async () => {} };
+  const reload = new Reload({ ...parts, reloadSource });
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
 }
 
@@ -225,11 +231,11 @@ export function openReload(parts: Omit<ReloadParts, 'rereading'>, rereading?: Re
  * The same where another process reads it for several.
  * @param ask - has it read. @throws ConfigurationError
  */
-export function openFollowing(
-  parts: Pick<ReloadParts, 'live' | 'inForce' | 'log'>,
-  rereading: Rereading | undefined,
-  ask: (by: ReloadedBy) => Promise<Reloaded>,
-): Reloading {
-  if (rereading !== undefined) followConfiguration({ ...parts, rereading });
-  return { services: { reload: (by) => toldToCaller(ask(by)) }, forSignal: async () => {} };
+export function openWorkerReload(
+  parts: Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>,
+  reloadSource: ReloadSource | undefined,
+  requestReload: (by: ReloadActor) => Promise<ReloadResult>,
+): ReloadService {
+  if (reloadSource !== undefined) followConfiguration({ ...parts, reloadSource });
+  return { services: { reload: (by) => toCallerResult(requestReload(by)) }, forSignal: async () => {} };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration } from './configuration.ts';
-import { isSection } from './live-configuration.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { isSection } from '../config/live-configuration.ts';
 
 /** When another value is in force: at a reload or only at a start; where it depends, whether it is at this reload. */
 type When = 'now' | 'restart' | ((before: Configuration, after: Configuration) => boolean);
@@ -222,11 +222,11 @@ export type Changes = Readonly<{
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Tables of which there may be several are named once each in the file. */
-const oneOf: Readonly<Record<string, string>> = { upstreams: 'upstream', senders: 'sender' };
+const singularNames: Readonly<Record<string, string>> = { upstreams: 'upstream', senders: 'sender' };
 
 /** As the file calls it: `server.port`. */
 const fileName = (section: string, field?: string): string => {
-  const name = oneOf[section] ?? snakeCase(section);
+  const name = singularNames[section] ?? snakeCase(section);
   return field === undefined ? name : `${name}.${snakeCase(field)}`;
 };
 

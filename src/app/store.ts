@@ -1,8 +1,8 @@
+import type { Configuration } from '../config/configuration.ts';
+import type { Environment } from '../config/secrets.ts';
 import { openDatabase, type Store } from '../control/database/open.ts';
 import type { PepperSources } from '../control/pepper.ts';
-import type { Configuration } from './configuration.ts';
-import type { Environment } from './configuration-secrets.ts';
-import { databaseFile } from './data-dir.ts';
+import { databaseFile } from './process/data-dir.ts';
 
 /**
  * Opens the database that the configuration names.

@@ -1,14 +1,14 @@
 import { basename, join } from 'node:path';
-import { UsageMeter } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { Store } from '../control/database/open.ts';
-import type { TakenUp } from '../control/usage/take-up-journals.ts';
+import type { RecoveredJournal } from '../control/usage/recover-journals.ts';
 import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';
-import type { Configuration } from './configuration.ts';
-import type { LossCounter } from './loss-watch.ts';
-import { stopEach } from './stop-each.ts';
-import { tellState } from './tell-state.ts';
+import { UsageMeter } from '../gateway/metering/usage-meter.ts';
+import { stopEach } from './process/stop-each.ts';
+import { logStateChange } from './telemetry/log-state-change.ts';
+import type { LossCounter } from './telemetry/loss-watch.ts';
 
 /** Counting, and what becomes of it. */
 export type Usage = Readonly<{
@@ -26,7 +26,7 @@ export type Usage = Readonly<{
 /** Where usage lies that the store does not have yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
 
-function tellOfJournal(log: Logger, { path, rows, damagedLines, lateRows }: TakenUp): void {
+function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }: RecoveredJournal): void {
   const journal = basename(path);
   log.info({ journal, rows }, 'usage that an earlier run could not write was taken over');
   if (damagedLines > 0) log.warn({ journal, damagedLines }, 'the journal of usage is damaged in places');
@@ -46,13 +46,17 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: tellState(log, 'usage cannot be written; it is kept until it can', 'usage is written again'),
-    onJournal: tellState(
+    onState: logStateChange(
+      log,
+      'usage cannot be written; it is kept until it can',
+      'usage is written again',
+    ),
+    onJournal: logStateChange(
       log,
       'the journal of usage fails: what is not in the database would be lost with the process',
       'the journal of usage is written again',
     ),
-    onTakenUp: (journal) => tellOfJournal(log, journal),
+    onJournalRecovered: (journal) => logRecoveredJournal(log, journal),
   });
 }
 
@@ -68,7 +72,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
       hoursDays: keys.usageHoursDays,
       daysDays: keys.usageRetentionDays,
     },
-    onState: tellState(
+    onState: logStateChange(
       log,
       'usage cannot be rolled up; minutes are kept until it can',
       'usage is rolled up again',

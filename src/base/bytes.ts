@@ -2,11 +2,11 @@
 export class OutOfBytes extends Error {
   override readonly name = 'OutOfBytes';
   /** Bytes that the read was for. */
-  readonly wanted: number;
+  readonly requested: number;
 
-  constructor(message: string, wanted: number) {
+  constructor(message: string, requested: number) {
     super(message);
-    this.wanted = wanted;
+    this.requested = requested;
   }
 }
 

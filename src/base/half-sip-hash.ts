@@ -2,7 +2,7 @@ const wordAt = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
 /** Four rounds without input are two words of nothing. */
-const nothing = new Uint8Array(8);
+const zeroWords = new Uint8Array(8);
 /** The last word: the length of the input in its highest byte. */
 const lengthWord = new Uint8Array(4);
 
@@ -42,10 +42,10 @@ export class HalfSipHash {
     lengthWord[3] = first.length + (second?.length ?? 0);
     this.#take(lengthWord);
     this.#v2 ^= 0xee;
-    this.#take(nothing);
+    this.#take(zeroWords);
     this.low = this.#v1 ^ this.#v3;
     this.#v1 ^= 0xdd;
-    this.#take(nothing);
+    this.#take(zeroWords);
     this.high = this.#v1 ^ this.#v3;
   }
 

@@ -63,7 +63,7 @@ describe('histograms side by side', () => {
     const many = new Histograms(2);
     const alone = Array.from({ length: 9 }, createHistogram);
     for (const counts of alone) {
-      const row = many.begin();
+      const row = many.addRow();
       expect(alone[row]).toBe(counts);
       for (let before = 0; before <= row; before++) {
         const micros = 1_000 * before + row;
@@ -76,7 +76,7 @@ describe('histograms side by side', () => {
 
   it('give copies, which later counts leave alone', () => {
     const many = new Histograms(1);
-    const row = many.begin();
+    const row = many.addRow();
     const before = many.at(row);
     many.count(row, 10);
     expect([before[0], many.at(row)[0]]).toEqual([0, 1]);

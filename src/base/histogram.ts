@@ -51,7 +51,7 @@ export class Histograms {
   }
 
   /** Begins one. @returns its row. */
-  begin(): number {
+  addRow(): number {
     const row = this.#rows++;
     if (row * BUCKET_COUNT < this.#counts.length) return row;
     const counts = new Uint32Array(2 * this.#counts.length);
@@ -62,8 +62,8 @@ export class Histograms {
 
   /** Counts a duration in microseconds. */
   count(row: number, microseconds: number): void {
-    const place = row * BUCKET_COUNT + bucketOf(microseconds);
-    this.#counts[place] = (this.#counts[place] as number) + 1;
+    const index = row * BUCKET_COUNT + bucketOf(microseconds);
+    this.#counts[index] = (this.#counts[index] as number) + 1;
   }
 
   /** A copy of one. */
@@ -87,10 +87,10 @@ export function quantile(counts: ArrayLike<number>, share: number): number | nul
   let total = 0;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) total += counts[bucket] ?? 0;
   if (total === 0) return null;
-  let left = Math.max(1, Math.ceil(total * share));
+  let remaining = Math.max(1, Math.ceil(total * share));
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
-    left -= counts[bucket] ?? 0;
-    if (left <= 0) return bucketEnd(bucket);
+    remaining -= counts[bucket] ?? 0;
+    if (remaining <= 0) return bucketEnd(bucket);
   }
   return Number.POSITIVE_INFINITY;
 }

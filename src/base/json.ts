@@ -1,4 +1,4 @@
-import { floatText } from './float-text.ts';
+import { floatText } from './text/float-text.ts';
 
 /**
  * JSON in which integers are exact. `JSON.parse` rounds above 2^53 and `JSON.stringify` refuses bigint; a u64
@@ -75,7 +75,7 @@ function unmarked(text: string): number | bigint {
 }
 
 /** Puts integers back where marked strings stand. Not by recursion: what nodes send may be deep. */
-function putBack(root: JsonValue): JsonValue {
+function restoreIntegers(root: JsonValue): JsonValue {
   if (typeof root === 'string' && root.startsWith(MARK)) return unmarked(root);
   const open: Container[] = isContainer(root) ? [root] : [];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
@@ -94,7 +94,7 @@ function putBack(root: JsonValue): JsonValue {
 function parseMarked(text: string): JsonValue | undefined {
   if (MARKED.test(text)) return undefined;
   try {
-    return putBack(JSON.parse(text.replace(LONG_INTEGERS, `$1"${MARK}$2"`)));
+    return restoreIntegers(JSON.parse(text.replace(LONG_INTEGERS, `$1"${MARK}$2"`)));
   } catch {
     return undefined;
   }

@@ -18,9 +18,9 @@ const ANY = 'any';
 /** Several options, or several words in one; null: any. @throws UsageError */
 function listOf(option: string, values: readonly string[] | undefined): string[] | null | undefined {
   if (values === undefined) return undefined;
-  const words = values.flatMap((value) => value.split(',')).map((word) => word.trim());
-  if (!words.includes(ANY)) return words;
-  if (words.length === 1) return null;
+  const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());
+  if (!items.includes(ANY)) return items;
+  if (items.length === 1) return null;
   throw new UsageError(`--${option} any stands alone: it takes the rule away`);
 }
 

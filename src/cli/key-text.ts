@@ -1,4 +1,4 @@
-import { LAST_TIME } from '../base/last-time.ts';
+import { MAX_TIME_MS } from '../base/max-time.ts';
 import { tableText } from './table-text.ts';
 
 /** What the texts need of a key; the shape of app's key view. */
@@ -16,7 +16,7 @@ type Key = Readonly<{
 
 /** Rows of old may have later times, which are written as the last. */
 const day = (time: number): string =>
-  new Date(Math.min(time, LAST_TIME)).toISOString().slice(0, 16).replace('T', ' ');
+  new Date(Math.min(time, MAX_TIME_MS)).toISOString().slice(0, 16).replace('T', ' ');
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
 
 /** A key's secret and what to know about it. The one place where a secret is written. */
@@ -48,7 +48,7 @@ export function keyTable(keys: readonly Key[]): string {
 }
 
 /** What a text turned out to be, in words. */
-export function whoseText({
+export function identifiedKeyText({
   wellFormed,
   key,
 }: Readonly<{ wellFormed: boolean; key: (Key & Readonly<{ customerId: string }>) | null }>): string {

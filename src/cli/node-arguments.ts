@@ -1,4 +1,4 @@
-import type { NodeOptions, RewrittenNode, WrittenNode } from '../app/upstream-commands.ts';
+import type { NodeChange, NodeInput, NodeOptions } from '../app/commands/upstreams.ts';
 import { UsageError } from './command.ts';
 
 /** What the command line says of a node. */
@@ -56,7 +56,7 @@ function optionsOf(values: NodeValues): NodeOptions {
 }
 
 /** A node as it was written. @throws UsageError */
-export function writtenNode(name: string, values: NodeValues): WrittenNode {
+export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   const { url, network, ws, grpc, header = [] } = values;
   if (url === undefined || network === undefined)
     throw new UsageError('a node needs --url and --network: see solway upstream --help');
@@ -64,11 +64,11 @@ export function writtenNode(name: string, values: NodeValues): WrittenNode {
 }
 
 /** What is to be changed of a node. @throws UsageError */
-export function rewrittenNode(values: NodeValues): RewrittenNode {
+export function parseNodeChange(values: NodeValues): NodeChange {
   const { url, ws, grpc, header } = values;
   const options = optionsOf(values);
-  const isSaid = [url, ws, grpc, header].some((value) => value !== undefined);
-  if (!isSaid && Object.keys(options).length === 0)
+  const isAnyGiven = [url, ws, grpc, header].some((value) => value !== undefined);
+  if (!isAnyGiven && Object.keys(options).length === 0)
     throw new UsageError('say what is to be changed: solway upstream change NODE --requests-per-second 50');
   return {
     url,

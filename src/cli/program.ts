@@ -1,7 +1,7 @@
-import { nearestName } from '../app/configuration-names.ts';
-import { inOptionWords } from '../app/option-words.ts';
-import { isOfArguments, problemText } from '../app/problem-text.ts';
+import { withOptionNames } from '../app/commands/option-names.ts';
+import { isArgumentsError, problemText } from '../app/problem-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
+import { nearestName } from '../config/camel-case.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
@@ -60,7 +60,7 @@ function unknownCommand(name: string): string {
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): number {
-  const usage = error instanceof UsageError || isOfArguments(error);
+  const usage = error instanceof UsageError || isArgumentsError(error);
   const text = usage ? error.message : problemText(error);
   if (json) terminal.out(`${JSON.stringify({ error: text })}\n`);
   else terminal.err(`solway: ${text}\n`);
@@ -76,7 +76,7 @@ async function runCommand(name: string, args: readonly string[], terminal: Termi
     return exitCodes.ok;
   }
   return command.run(args, terminal).catch((error: unknown) => {
-    throw inOptionWords(error, command.optionNames ?? {});
+    throw withOptionNames(error, command.optionNames ?? {});
   });
 }
 

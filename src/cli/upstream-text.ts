@@ -48,7 +48,7 @@ export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): 
   return tableText([HEAD, ...rows]);
 }
 
-type Taken = Readonly<{
+type AcceptedNode = Readonly<{
   node: Added;
   report: Readonly<{
     version: string | null;
@@ -60,26 +60,26 @@ type Taken = Readonly<{
 }>;
 
 /** What was found out about a node, in words. */
-function foundLines({ report, notes }: Taken): string[] {
-  const said =
+function reportLines({ report, notes }: AcceptedNode): string[] {
+  const summary =
     report === null
       ? 'It was not asked.'
       : `It answers: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
         `${report.latencyMs === null ? '' : `, ${Math.round(report.latencyMs)} ms`}.`;
   const findings = (report?.findings ?? []).map(({ finding, remedy }) => `${finding} ${remedy}`);
-  return [said, ...findings, ...notes];
+  return [summary, ...findings, ...notes];
 }
 
 /** A node that was added, and what was found out about it. */
-export function takenText(taken: Taken): string {
-  const { name, network } = taken.node;
+export function addedNodeText(accepted: AcceptedNode): string {
+  const { name, network } = accepted.node;
   const first = `${name} of ${network} is added; every gateway takes it up within two seconds.`;
-  return `${[first, ...foundLines(taken)].join('\n')}\n`;
+  return `${[first, ...reportLines(accepted)].join('\n')}\n`;
 }
 
 /** The same for one that was changed. */
-export function changedText(taken: Taken): string {
-  const { name, network } = taken.node;
+export function changedNodeText(accepted: AcceptedNode): string {
+  const { name, network } = accepted.node;
   const first = `${name} of ${network} is changed; every gateway follows within two seconds.`;
-  return `${[first, ...foundLines(taken)].join('\n')}\n`;
+  return `${[first, ...reportLines(accepted)].join('\n')}\n`;
 }

@@ -11,7 +11,7 @@ export class FailureState {
   }
 
   /** @param error - what an attempt failed with; null for one that did not fail. */
-  tell(error: unknown | null): void {
+  report(error: unknown | null): void {
     const failing = error !== null;
     if (failing !== this.#failing) this.#onState(error);
     this.#failing = failing;
@@ -21,9 +21,9 @@ export class FailureState {
   async guard(attempt: () => Promise<void>): Promise<void> {
     try {
       await attempt();
-      this.tell(null);
+      this.report(null);
     } catch (error) {
-      this.tell(error);
+      this.report(error);
     }
   }
 }

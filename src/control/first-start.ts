@@ -1,14 +1,14 @@
 import { type Product, products } from '../protocol/product.ts';
-import { inChange, nextVersion } from './database/change.ts';
+import { nextVersion, transactAndNotify } from './database/transaction.ts';
+import { createKeyIn, type NewKey } from './keys/create-key.ts';
 import type { KeyRegister } from './keys/key-register.ts';
-import { createKeyIn, type NewKey } from './keys/keys.ts';
 
 /**
  * At the very first start, a key of each product; at every later one, none. Of several processes that start at
  * once on one store, one makes the keys.
  */
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
-  return inChange(register.store, async (trx) => {
+  return transactAndNotify(register.store, async (trx) => {
     await nextVersion(trx);
     const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
     if (any !== undefined) return [];

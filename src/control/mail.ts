@@ -72,8 +72,8 @@ export class SmtpMailer implements Mailer {
   /** @throws MailError */
   async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
     // A quarter is left to what somebody waits for.
-    const kept = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
-    if (this.#inFlight >= this.#inFlightMax - kept)
+    const reservedSlots = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
+    if (this.#inFlight >= this.#inFlightMax - reservedSlots)
       throw new MailError('too many mails are being sent right now');
     this.#inFlight += 1;
     try {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
-import { notSpent } from './keys/spent-keys.ts';
+import { notExpired } from './keys/expired-keys.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 
@@ -38,7 +38,7 @@ async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
   const missing = await store.db
     .selectFrom('api_key')
     .select('pepper_version')
-    .where(notSpent(Date.now()))
+    .where(notExpired(Date.now()))
     .where('pepper_version', 'not in', [...peppers.secrets.keys()])
     .limit(1)
     .executeTakeFirst();

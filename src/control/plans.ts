@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { PlanLimits } from '../access/key-record.ts';
-import { inChange, nextVersion, writeAudit } from './database/change.ts';
+import type { PlanLimits } from '../gateway/auth/key-record.ts';
 import type { Store } from './database/open.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
+import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
 /** A plan as the configuration names it. */
 export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
@@ -31,10 +31,10 @@ const TRIES_MAX = 10;
  */
 export async function addMissingPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   const rows = await store.db.selectFrom('plan').select('id').execute();
-  const known = new Set(rows.map(({ id }) => id));
+  const existingIds = new Set(rows.map(({ id }) => id));
   await syncPlans(
     store,
-    plans.filter(({ id }) => !known.has(id)),
+    plans.filter(({ id }) => !existingIds.has(id)),
     actor,
   );
 }
@@ -67,24 +67,24 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
 }
 
 /** Another process wrote the same plan between the look and the lock: the change is rolled back, number and all. */
-class WrittenByAnother extends Error {}
+class ConcurrentWriteError extends Error {}
 
 /** @returns whether they are written; else another process was quicker with one of them. */
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
   try {
-    await inChange(store, async (trx) => {
+    await transactAndNotify(store, async (trx) => {
       for (const plan of plans) await writePlanIn(trx, plan, actor);
     });
     return true;
   } catch (error) {
-    if (error instanceof WrittenByAnother) return false;
+    if (error instanceof ConcurrentWriteError) return false;
     throw error;
   }
 }
 
 async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string): Promise<void> {
   const version = await nextVersion(trx);
-  if (await isCurrent(trx, plan)) throw new WrittenByAnother();
+  if (await isCurrent(trx, plan)) throw new ConcurrentWriteError();
   const values = { ...columnsOf(plan), version };
   await trx
     .insertInto('plan')

@@ -1,32 +1,32 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stage } from '../../test/upstream/mock/pool.ts';
-import { Admission } from '../access/admission.ts';
-import { digestApiKey, generateApiKey } from '../access/api-key.ts';
-import { KeyDirectory } from '../access/key-directory.ts';
-import { defaultPlanLimits, houseKey, type KeyRecord } from '../access/key-record.ts';
-import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
-import type { Answer, Call, DirectSource, Source } from '../protocol/call.ts';
-import { nowhere } from '../protocol/client-at.ts';
+import type { Call, RpcClient, RpcDispatcher, RpcResponse } from '../protocol/call.ts';
+import { unknownClient } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
-import type { LongAnswer } from '../protocol/long-answer.ts';
-import type { Door, Request, Serve } from '../protocol/serve.ts';
-import { SlotFloor } from '../protocol/slot-floor.ts';
-import { CallMeter } from './call-meter.ts';
+import { MinSlot } from '../protocol/min-slot.ts';
+import type { RequestHandler, RpcRequest, ServeFunction } from '../protocol/request-handler.ts';
+import type { StreamedResponse } from '../protocol/streamed-response.ts';
+import { Admission } from './admission.ts';
+import { digestApiKey, generateApiKey } from './auth/api-key.ts';
+import { KeyDirectory } from './auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type KeyRecord } from './auth/key-record.ts';
+import { CallMeter } from './metering/call-meter.ts';
+import { UsageMeter } from './metering/usage-meter.ts';
 import { createPipeline } from './pipeline.ts';
-import { SlotSessions } from './slot-sessions.ts';
+import { SessionMinSlots } from './session-min-slots.ts';
 
 const pepper = Buffer.alloc(32, 1);
-const ok: Answer = { body: Buffer.from('"ok"'), errorCode: 0 };
+const ok: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
 describe('the way of a request', () => {
   const lines: string[] = [];
   let keys: KeyDirectory;
   let usage: UsageMeter;
   let asked: { call: Call; signal: AbortSignal | undefined }[];
-  let answer: (call: Call) => Promise<Answer>;
-  let serve: Serve;
-  let admit: Door['admit'];
+  let answer: (call: Call) => Promise<RpcResponse>;
+  let serve: ServeFunction;
+  let admit: RequestHandler['admit'];
   let text: string;
   let record: KeyRecord;
 
@@ -34,8 +34,8 @@ describe('the way of a request', () => {
     lines.length = 0;
     asked = [];
     answer = async () => ok;
-    const source: Source = {
-      ask: (call, signal) => {
+    const source: RpcClient = {
+      request: (call, signal) => {
         asked.push({ call, signal });
         return answer(call);
       },
@@ -47,12 +47,12 @@ describe('the way of a request', () => {
     record = {
       id: key.id,
       product: 'rpc',
-      ...houseKey,
+      ...internalKey,
       familyId: 'f1',
       name: 'test',
       digest: digestApiKey(text, pepper),
       pepperVersion: 1,
-      state: 'active',
+      status: 'active',
       expiresAt: null,
       limits: { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 2 },
       version: 1,
@@ -64,14 +64,14 @@ describe('the way of a request', () => {
       admission: new Admission({ keys }),
       source,
       meter: new CallMeter({ usage }),
-      sessions: new SlotSessions(),
+      sessions: new SessionMinSlots(),
       log,
     }));
   });
 
-  const request = (change: Partial<Request> = {}): Request => ({
+  const request = (change: Partial<RpcRequest> = {}): RpcRequest => ({
     credential: text,
-    client: nowhere,
+    client: unknownClient,
     product: 'rpc',
     network: 'devnet',
     method: 'getBlock',
@@ -122,28 +122,28 @@ describe('the way of a request', () => {
 
   it('meters what was written of a long answer, with what stands around it once it is whole', async () => {
     const put = (ends: boolean): number => {
-      const long: LongAnswer = {
+      const long: StreamedResponse = {
         bytes: 4,
-        readInto: (reader) => {
-          reader.piece(Buffer.from('"o'));
-          if (ends) reader.ended(Buffer.from('k"'));
-          else reader.failed(new Failure('UPSTREAM_TIMEOUT'));
+        pipeTo: (reader) => {
+          reader.onData(Buffer.from('"o'));
+          if (ends) reader.onEnd(Buffer.from('k"'));
+          else reader.onError(new Failure('UPSTREAM_TIMEOUT'));
         },
-        ...{ pause: () => {}, resume: () => {}, leave: () => {} },
+        ...{ pause: () => {}, resume: () => {}, cancel: () => {} },
       };
-      const source: DirectSource = {
-        ask: () => Promise.reject(new Error('asked for the whole')),
-        put: (_, asker) => {
-          asker.long?.answeredLong(long);
-          return { leave: () => {} };
+      const source: RpcDispatcher = {
+        request: () => Promise.reject(new Error('asked for the whole')),
+        dispatch: (_, asker) => {
+          asker.stream?.onStream(long);
+          return { cancel: () => {} };
         },
       };
       const meter = new CallMeter({ usage });
       const log = createLogger('silent', () => {});
       const door = createPipeline({ admission: new Admission({ keys }), source, meter, log });
-      const reader = { piece: () => {}, ended: () => {}, failed: () => {} };
-      const repliedLong = (answer: LongAnswer) => answer.readInto(reader);
-      door.put(request(), { replied: () => {}, long: { repliedLong } });
+      const reader = { onData: () => {}, onEnd: () => {}, onError: () => {} };
+      const repliedLong = (answer: StreamedResponse) => answer.pipeTo(reader);
+      door.dispatch(request(), { respond: () => {}, stream: { respondStream: repliedLong } });
       return usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
     };
     expect(put(true)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}'.length);
@@ -164,10 +164,12 @@ describe('the way of a request', () => {
   });
 
   it('looks at a key alone, before anything else is known, and meters only whom it refuses', async () => {
-    expect(admit({ credential: text, client: nowhere }, 'rpc', 'devnet')).toBeNull();
+    expect(admit({ credential: text, client: unknownClient }, 'rpc', 'devnet')).toBeNull();
     expect(usage.drain()).toEqual([]);
-    expect(admit({ credential: null, client: nowhere }, 'rpc', 'devnet')?.code).toBe('MISSING_KEY');
-    expect(admit({ credential: text, client: nowhere }, 'grpc', 'devnet')?.code).toBe('UNAUTHORIZED_PRODUCT');
+    expect(admit({ credential: null, client: unknownClient }, 'rpc', 'devnet')?.code).toBe('MISSING_KEY');
+    expect(admit({ credential: text, client: unknownClient }, 'grpc', 'devnet')?.code).toBe(
+      'UNAUTHORIZED_PRODUCT',
+    );
     const met = { method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
     expect(usage.drain()).toMatchObject([
       { ...met, keyId: null },
@@ -216,7 +218,7 @@ describe('the way of a request', () => {
 
   it('tells the source when the caller leaves', async () => {
     const leaving = new AbortController();
-    answer = () => new Promise<Answer>(() => {});
+    answer = () => new Promise<RpcResponse>(() => {});
     void serve(request(), leaving.signal);
     expect(asked.map((one) => one.signal?.aborted)).toEqual([false]);
     leaving.abort();
@@ -226,7 +228,7 @@ describe('the way of a request', () => {
   it('counts a caller who gave up as such', async () => {
     const leaving = new AbortController();
     const { pool, close } = await stage([() => leaving.abort()]);
-    answer = (call) => pool.ask(call, asked.at(-1)?.signal);
+    answer = (call) => pool.request(call, asked.at(-1)?.signal);
     expect((await serve(request(), leaving.signal)).failure?.code).toBe('CLIENT_GONE');
     expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'client', credits: 0 }]);
     expect(lines).toEqual([]);
@@ -242,21 +244,21 @@ describe('the way of a request', () => {
   it('of a session says what the session was told, the same for all of its requests', async () => {
     await serve(request({ session: 'order book' }));
     await serve(request({ session: 'order book' }));
-    expect(asked[0]!.call.floor).toBeInstanceOf(SlotFloor);
-    expect(asked[1]!.call.floor).toBe(asked[0]!.call.floor);
+    expect(asked[0]!.call.minSlot).toBeInstanceOf(MinSlot);
+    expect(asked[1]!.call.minSlot).toBe(asked[0]!.call.minSlot);
   });
 
   it('of a key whose reads never go back says what the key was told, as soon as it is such a key', async () => {
-    keys.apply([{ ...record, neverBack: true, version: 2 }]);
+    keys.apply([{ ...record, monotonicReads: true, version: 2 }]);
     await serve(request());
     await serve(request({ session: 'order book' }));
-    expect(asked[0]!.call.floor).toBeInstanceOf(SlotFloor);
-    expect(asked[1]!.call.floor).toBe(asked[0]!.call.floor);
+    expect(asked[0]!.call.minSlot).toBeInstanceOf(MinSlot);
+    expect(asked[1]!.call.minSlot).toBe(asked[0]!.call.minSlot);
   });
 
   it('of no session, or of another one, says nothing of it', async () => {
     await serve(request({ session: 'order book' }));
     await serve(request());
-    expect(asked[1]!.call.floor ?? null).toBeNull();
+    expect(asked[1]!.call.minSlot ?? null).toBeNull();
   });
 });

@@ -1,11 +1,11 @@
-import { Visit } from '../access/visit.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
-import type { Caller, Door } from '../protocol/serve.ts';
-import { type CallParts, CallWay } from './answer-call.ts';
-import { countNonCall, noCall } from './non-call.ts';
-import { explain, statusOfFailure } from './outcome.ts';
+import type { Caller, RequestHandler } from '../protocol/request-handler.ts';
+import { CallHandler, type CallParts } from './call-handler.ts';
+import { emptyRequest, recordInvalidRequest } from './invalid-request.ts';
+import { statusOfFailure, toFailure } from './outcome.ts';
+import { RequestContext } from './request-context.ts';
 
 /** What a request meets on its way. */
 export type PipelineParts = CallParts;
@@ -14,20 +14,20 @@ export type PipelineParts = CallParts;
  * The way of a request: authenticate, permit, limit, route, forward, meter. Every dialect of single requests calls it,
  * once per call; it never rejects. Before it stands the look at the key alone, for what has not arrived yet.
  */
-export function createPipeline(parts: PipelineParts): Door {
+export function createPipeline(parts: PipelineParts): RequestHandler {
   const { admission, meter, log } = parts;
-  const way = new CallWay(parts, 'rpc');
+  const handler = new CallHandler(parts, 'rpc');
 
-  function enter(caller: Caller, product: Product, network: Network | null): Visit | Failure {
-    const visit = meter.begin(caller.client, caller.traceparent);
+  function preAdmit(caller: Caller, product: Product, network: Network | null): RequestContext | Failure {
+    const context = meter.startRequest(caller.client, caller.traceparent);
     try {
-      admission.identify(caller, product, network, visit);
-      return visit;
+      admission.authenticate(caller, product, network, context);
+      return context;
     } catch (thrown) {
-      const failure = explain(thrown);
+      const failure = toFailure(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a look at a key went wrong');
-      meter.end(visit, {
-        ...noCall,
+      meter.endRequest(context, {
+        ...emptyRequest,
         wire: 'rpc',
         product,
         network,
@@ -40,31 +40,41 @@ export function createPipeline(parts: PipelineParts): Door {
 
   return {
     admit(caller, product, network) {
-      const entered = enter(caller, product, network);
-      return entered instanceof Failure ? entered : null;
+      const admitted = preAdmit(caller, product, network);
+      return admitted instanceof Failure ? admitted : null;
     },
-    enter,
+    preAdmit,
     serve(request, signal) {
       const { product, network, client, traceparent } = request;
-      const identify = (visit: Visit) => admission.identify(request, product, network, visit);
-      return way.answer(meter.begin(client, traceparent), identify, request, signal);
+      const authenticate = (context: RequestContext) =>
+        admission.authenticate(request, product, network, context);
+      return handler.execute(meter.startRequest(client, traceparent), authenticate, request, signal);
     },
-    put(request, replier, entered = null) {
-      if (entered instanceof Visit) return way.put(entered, isKnown, request, replier);
+    dispatch(request, responder, admitted = null) {
+      if (admitted instanceof RequestContext)
+        return handler.dispatch(admitted, skipAuthentication, request, responder);
       const { product, network, client, traceparent } = request;
-      const identify = (visit: Visit) => admission.identify(request, product, network, visit);
-      return way.put(meter.begin(client, traceparent), identify, request, replier);
+      const authenticate = (context: RequestContext) =>
+        admission.authenticate(request, product, network, context);
+      return handler.dispatch(meter.startRequest(client, traceparent), authenticate, request, responder);
     },
-    countNonCall(nonCall, entered = null) {
-      const { product, network, client, traceparent } = nonCall;
-      const isEntered = entered instanceof Visit;
-      const visit = isEntered ? entered : meter.begin(client, traceparent);
-      const identify = (asked: Visit) => admission.identify(nonCall, product, network, asked);
-      const failure = countNonCall(parts, 'rpc', visit, isEntered ? isKnown : identify, nonCall);
-      return { failure, ...admission.shown(visit) };
+    recordInvalidRequest(invalidRequest, admitted = null) {
+      const { product, network, client, traceparent } = invalidRequest;
+      const isAdmitted = admitted instanceof RequestContext;
+      const context = isAdmitted ? admitted : meter.startRequest(client, traceparent);
+      const authenticate = (target: RequestContext) =>
+        admission.authenticate(invalidRequest, product, network, target);
+      const failure = recordInvalidRequest(
+        parts,
+        'rpc',
+        context,
+        isAdmitted ? skipAuthentication : authenticate,
+        invalidRequest,
+      );
+      return { failure, ...admission.limitStatus(context) };
     },
   };
 }
 
 /** It is known already whose a visit is. */
-const isKnown = (): void => {};
+const skipAuthentication = (): void => {};

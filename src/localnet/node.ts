@@ -1,15 +1,15 @@
-import type { Account } from '../ledger/account/account.ts';
-import type { Address } from '../ledger/address.ts';
-import type { Block } from '../ledger/block.ts';
-import type { Blockhash } from '../ledger/blockhash.ts';
-import type { Signature } from '../ledger/signature.ts';
-import type { Transaction } from '../ledger/transaction/transaction.ts';
-import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import type { Epoch, Lamports, Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
-import type { AddressHistoryQuery } from './address-history.ts';
-import type { OwnMeta } from './own-meta.ts';
-import type { PerformanceSample } from './performance-samples.ts';
+import type { Account } from '../solana/account/account.ts';
+import type { Address } from '../solana/address.ts';
+import type { Block } from '../solana/block.ts';
+import type { Blockhash } from '../solana/blockhash.ts';
+import type { Signature } from '../solana/signature.ts';
+import type { Transaction } from '../solana/transaction/transaction.ts';
+import type { TransactionError } from '../solana/transaction/transaction-error.ts';
+import type { Epoch, Lamports, Slot } from '../solana/units.ts';
+import type { OwnMeta } from './bank/execution-meta.ts';
+import type { AddressHistoryQuery } from './history/address-history.ts';
+import type { PerformanceSample } from './history/performance-samples.ts';
 
 /**
  * What the embedded ledger's RPC methods see of it. One linear fork: `processed` is the last frozen slot,

@@ -1,8 +1,8 @@
 import type { Failure } from './errors.ts';
-import type { LongAsker } from './long-answer.ts';
 import type { MethodRow } from './methods.ts';
-import type { SendFate } from './send-fate.ts';
-import type { SlotFloor } from './slot-floor.ts';
+import type { MinSlot } from './min-slot.ts';
+import type { StreamHandler } from './streamed-response.ts';
+import type { SubmissionResult } from './submission-result.ts';
 
 /** The networks of the spec, "Common rules". */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
@@ -18,18 +18,18 @@ export type CallAttempt = Readonly<{
 }>;
 
 /** What may answer a call so that no node is asked for it alone. */
-export type Spared = 'cache' | 'shared' | 'heads' | 'store';
+export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';
 
 /** Hears what becomes of a call on its way. Must not throw. */
 export interface CallTrace {
-  attempted(attempt: CallAttempt): void;
+  onAttempt(attempt: CallAttempt): void;
   /**
    * No node was asked for this call alone: the answer was there, or was on its way to somebody else.
    * @param startedAt - when it was looked for, `performance.now()`.
    */
-  spared?(by: Spared, startedAt: number): void;
+  onServedFrom?(from: ServedFrom, startedAt: number): void;
   /** A transaction that was accepted is followed no more: after the answer, once. More attempts may have come before. */
-  followed?(fate: SendFate): void;
+  onSubmissionEnd?(result: SubmissionResult): void;
 }
 
 /** One JSON-RPC call on its way to whoever answers it. */
@@ -46,11 +46,11 @@ export type Call = Readonly<{
    * The slots that whoever asks must not be told less of: a node that is behind them is no good to ask. Absent or null:
    * any will do.
    */
-  floor?: SlotFloor | null;
+  minSlot?: MinSlot | null;
 }>;
 
 /** What came back, still as the bytes that were received. */
-export type Answer = Readonly<{
+export type RpcResponse = Readonly<{
   /**
    * Raw JSON of the `result` or of the `error` member. A view into what was received, and read only: others may have the
    * same bytes, now or later.
@@ -61,37 +61,37 @@ export type Answer = Readonly<{
 }>;
 
 /** Hears what a call came to: one of the two, once; it may be before `put` has returned. Must not throw. */
-export interface Asker {
-  answered(answer: Answer): void;
+export interface ResponseHandler {
+  onResponse(response: RpcResponse): void;
   /** Nobody answered. */
-  failed(failure: Failure): void;
+  onError(failure: Failure): void;
   /**
    * Takes a long result while it comes, in place of `answered`. Absent or null: every answer is had whole. Looked at when
    * an answer begins to come.
    */
-  readonly long?: LongAsker | null;
+  readonly stream?: StreamHandler | null;
 }
 
 /** A call that is under way. */
-export interface Asked {
+export interface PendingCall {
   /**
    * Whoever asked has left: the call fails with CLIENT_GONE, if it has not ended. What outlives its caller
    * (protocol/methods.ts) goes on.
    */
-  leave(): void;
+  cancel(): void;
 }
 
 /** Anything that can answer calls. */
-export interface Source {
+export interface RpcClient {
   /**
    * @param signal - says that whoever asked has left. What outlives its caller (protocol/methods.ts) goes on.
    * @throws Failure when nobody answered, CLIENT_GONE when the signal ended it; an answer that is a JSON-RPC error
    * is an Answer.
    */
-  ask(call: Call, signal?: AbortSignal): Promise<Answer>;
+  request(call: Call, signal?: AbortSignal): Promise<RpcResponse>;
 }
 
 /** A source that can also be asked without a promise: nothing is made for a call but what its way needs. */
-export interface DirectSource extends Source {
-  put(call: Call, asker: Asker): Asked;
+export interface RpcDispatcher extends RpcClient {
+  dispatch(call: Call, handler: ResponseHandler): PendingCall;
 }

@@ -6,5 +6,5 @@ export type Commitment = (typeof commitments)[number];
  * Whether what is settled so far is settled enough.
  * @param status - a commitment; of anything else nothing is known, and it never is.
  */
-export const reaches = (status: unknown, wanted: Commitment): boolean =>
-  commitments.indexOf(status as Commitment) >= commitments.indexOf(wanted);
+export const satisfiesCommitment = (status: unknown, required: Commitment): boolean =>
+  commitments.indexOf(status as Commitment) >= commitments.indexOf(required);

@@ -1,11 +1,11 @@
-import { byLength } from '../base/short-bytes.ts';
+import { byLength } from '../base/text/short-bytes.ts';
 import { methods } from './methods.ts';
 
 /** The names of the table by how long they are. */
 const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
 /** From the end, because most begin alike. */
-function endsAlike(body: Buffer, start: number, name: Buffer): boolean {
+function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
   for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
   return true;
 }
@@ -18,6 +18,6 @@ function endsAlike(body: Buffer, start: number, name: Buffer): boolean {
 export function methodNameAt(body: Buffer, start: number, end: number): string | null {
   const names = namesByLength[end - start];
   if (names === undefined) return null;
-  for (const { text, name } of names) if (endsAlike(body, start, name)) return text;
+  for (const { text, name } of names) if (matchesFromEnd(body, start, name)) return text;
   return null;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Nature, type NatureRow, natures } from './methods.ts';
+import { type MethodKind, type MethodTraits, methodTraits } from './methods.ts';
 
-const having = (mark: keyof NatureRow): string[] =>
-  (Object.keys(natures) as Nature[]).filter((nature) => natures[nature][mark]);
+const having = (mark: keyof MethodTraits): string[] =>
+  (Object.keys(methodTraits) as MethodKind[]).filter((nature) => methodTraits[nature][mark]);
 
 describe('the natures of methods', () => {
   it('give all the time to what cannot be repeated, or should not', () => {

@@ -20,7 +20,7 @@ import type { Commitment } from './commitment.ts';
  * - `mint`: an airdrop, to exactly one node and never again.
  * - `unknown`: not in the table; never asked twice once its bytes have left.
  */
-export type Nature =
+export type MethodKind =
   | 'fixed'
   | 'epoch'
   | 'head'
@@ -33,7 +33,7 @@ export type Nature =
   | 'unknown';
 
 /** How calls of a nature may be treated on their way. */
-export type NatureRow = Readonly<{
+export type MethodTraits = Readonly<{
   /** The request may reach one node only, whatever came of it. */
   oneNode: boolean;
   /** It changes something, which may have happened although nobody confirmed it. */
@@ -53,34 +53,34 @@ export type NatureRow = Readonly<{
   hedged: boolean;
 }>;
 
-function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
+function traits(...flags: readonly (keyof MethodTraits)[]): MethodTraits {
   return {
-    oneNode: marks.includes('oneNode'),
-    hasEffect: marks.includes('hasEffect'),
-    signed: marks.includes('signed'),
-    takesAllTheTime: marks.includes('takesAllTheTime'),
-    outlivesCaller: marks.includes('outlivesCaller'),
-    shared: marks.includes('shared'),
-    hedged: marks.includes('hedged'),
+    oneNode: flags.includes('oneNode'),
+    hasEffect: flags.includes('hasEffect'),
+    signed: flags.includes('signed'),
+    takesAllTheTime: flags.includes('takesAllTheTime'),
+    outlivesCaller: flags.includes('outlivesCaller'),
+    shared: flags.includes('shared'),
+    hedged: flags.includes('hedged'),
   };
 }
 
 /** A row per nature. */
-export const natures: Readonly<Record<Nature, NatureRow>> = {
-  fixed: nature('shared', 'hedged'),
-  epoch: nature('shared', 'hedged'),
-  head: nature('shared', 'hedged'),
-  pinned: nature('shared', 'hedged'),
-  growing: nature('shared', 'hedged'),
-  scan: nature('takesAllTheTime', 'shared'),
-  simulate: nature(),
-  send: nature('hasEffect', 'signed', 'outlivesCaller'),
-  mint: nature('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
-  unknown: nature('oneNode', 'hasEffect', 'takesAllTheTime'),
+export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
+  fixed: traits('shared', 'hedged'),
+  epoch: traits('shared', 'hedged'),
+  head: traits('shared', 'hedged'),
+  pinned: traits('shared', 'hedged'),
+  growing: traits('shared', 'hedged'),
+  scan: traits('takesAllTheTime', 'shared'),
+  simulate: traits(),
+  send: traits('hasEffect', 'signed', 'outlivesCaller'),
+  mint: traits('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
+  unknown: traits('oneNode', 'hasEffect', 'takesAllTheTime'),
 };
 
 export type MethodRow = Readonly<{
-  nature: Nature;
+  kind: MethodKind;
   /** Credits one call costs. */
   cost: number;
   /** Index of the options object among the positional parameters; null when the method has none. */
@@ -90,7 +90,7 @@ export type MethodRow = Readonly<{
   /** Whether the result is `{ context, value }`. */
   context: boolean;
   /** What names the part of history that it reads; null when it reads none. */
-  history: History | null;
+  history: HistoryKey | null;
 }>;
 
 /**
@@ -98,17 +98,17 @@ export type MethodRow = Readonly<{
  * signature, whose result is null where a node does not have it; or an address, whose list ends where a node's history
  * does.
  */
-export type History = 'slot' | 'signature' | 'address';
+export type HistoryKey = 'slot' | 'signature' | 'address';
 
 function row(
-  kind: Nature,
+  kind: MethodKind,
   cost: number,
   config: number | null,
   commitment: Commitment | null,
   context: boolean,
-  history: History | null = null,
+  history: HistoryKey | null = null,
 ): MethodRow {
-  return { nature: kind, cost, config, commitment, context, history };
+  return { kind: kind, cost, config, commitment, context, history };
 }
 
 // biome-ignore format: a table is read by its columns

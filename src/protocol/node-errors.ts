@@ -30,31 +30,43 @@ export type NodeErrorRow = Readonly<{
   /** The node does not know the method: whatever it is, nothing was done. */
   didNothing: boolean;
   /** What the node lacks that gives it, if another node then had the answer; null for nothing that lasts. */
-  lack: Lack | null;
+  missing: MissingCapability | null;
 }>;
 
 /** The method, or what it needs; the slot and those before it; or the slot yet, and those behind it. */
-export type Lack = 'method' | 'older' | 'newer';
+export type MissingCapability = 'method' | 'older' | 'newer';
 
-type Mark = Lack | 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight' | 'didNothing';
+type Flag =
+  | MissingCapability
+  | 'foreign'
+  | 'mayHaveActed'
+  | 'behind'
+  | 'unreadable'
+  | 'preflight'
+  | 'didNothing';
 
-const lacks: readonly Lack[] = ['method', 'older', 'newer'];
+const missingCapabilities: readonly MissingCapability[] = ['method', 'older', 'newer'];
 
 /** The rank of whatever says least: the node lacks the method, or throttles us. */
-const RANK_LEAST = 5;
+const RANK_LEAST_INFORMATIVE = 5;
 
-function row(name: string, rule: NodeErrorRule, rank = RANK_LEAST, ...marks: readonly Mark[]): NodeErrorRow {
+function row(
+  name: string,
+  rule: NodeErrorRule,
+  rank = RANK_LEAST_INFORMATIVE,
+  ...flags: readonly Flag[]
+): NodeErrorRow {
   return {
     name,
     rule,
     rank,
-    standard: !marks.includes('foreign'),
-    mayHaveActed: marks.includes('mayHaveActed'),
-    behind: marks.includes('behind'),
-    unreadable: marks.includes('unreadable'),
-    preflight: marks.includes('preflight'),
-    didNothing: marks.includes('didNothing'),
-    lack: lacks.find((lack) => marks.includes(lack)) ?? null,
+    standard: !flags.includes('foreign'),
+    mayHaveActed: flags.includes('mayHaveActed'),
+    behind: flags.includes('behind'),
+    unreadable: flags.includes('unreadable'),
+    preflight: flags.includes('preflight'),
+    didNothing: flags.includes('didNothing'),
+    missing: missingCapabilities.find((missing) => flags.includes(missing)) ?? null,
   };
 }
 
@@ -81,18 +93,18 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
   [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
   [-32021, row('NO_SLOT_HISTORY', 'believe')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign', 'didNothing', 'method')],
-  [-32429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
-  [429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
-  [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST, 'didNothing', 'method')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
+  [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
+  [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
+  [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
   [-32602, row('INVALID_PARAMS', 'believe')],
   [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
-  [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST, 'unreadable')],
+  [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
 ]);
 
 /** The row of every code that is not in the table. */
-const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST, 'foreign');
+const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST_INFORMATIVE, 'foreign');
 
 /** The row of a code that a node sent. */
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

@@ -1,4 +1,4 @@
-import type { CallAttempt, CallTrace, Spared } from './call.ts';
+import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
 
 /** A step of a request's way. Milliseconds since the request was there, to the microsecond. */
 export type RequestStep = Readonly<{
@@ -13,7 +13,7 @@ export type RequestStep = Readonly<{
 }>;
 
 /** A shorter wait is none. */
-const WAIT_LEAST_MS = 1;
+const WAIT_MIN_MS = 1;
 
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
@@ -26,7 +26,7 @@ export class RequestTrace implements CallTrace {
   readonly at = Date.now();
   readonly startedAt: number;
   /** Whether the request log keeps it, whatever it comes to. */
-  readonly isKept: boolean;
+  readonly isRetained: boolean;
   /** Where it belongs among the spans of others; null when nobody collects them. */
   readonly link: TraceLink | null;
   readonly steps: RequestStep[] = [];
@@ -34,26 +34,26 @@ export class RequestTrace implements CallTrace {
   node: string | null = null;
   readonly #stepsMax: number;
 
-  constructor(startedAt: number, stepsMax: number, isKept: boolean, link: TraceLink | null) {
+  constructor(startedAt: number, stepsMax: number, isRetained: boolean, link: TraceLink | null) {
     this.startedAt = startedAt;
     this.#stepsMax = stepsMax;
-    this.isKept = isKept;
+    this.isRetained = isRetained;
     this.link = link;
   }
 
   /** It waited for its turn since then; of a moment nothing is said. */
-  waited(since: number): void {
+  recordQueueTime(since: number): void {
     const now = performance.now();
-    if (now - since >= WAIT_LEAST_MS) this.#add('queue', null, since, now, 'ok');
+    if (now - since >= WAIT_MIN_MS) this.#add('queue', null, since, now, 'ok');
   }
 
-  attempted({ node, startedAt, endedAt, outcome }: CallAttempt): void {
+  onAttempt({ node, startedAt, endedAt, outcome }: CallAttempt): void {
     this.node = node;
     this.#add('upstream', node, startedAt, endedAt, outcome);
   }
 
-  spared(by: Spared, startedAt: number): void {
-    this.#add(by, null, startedAt, performance.now(), 'ok');
+  onServedFrom(from: ServedFrom, startedAt: number): void {
+    this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
   /**

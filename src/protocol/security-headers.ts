@@ -7,7 +7,7 @@
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 
 /** Of every row: types are not guessed, and no address that may hold something is told to whom a link leads. */
-const always = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
+const baseHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 
 /** Nothing to show: it loads nothing, and stands in no frame. */
 const DATA_POLICY = policy("default-src 'none'", "frame-ancestors 'none'");
@@ -15,7 +15,7 @@ const DATA_POLICY = policy("default-src 'none'", "frame-ancestors 'none'");
 export const securityHeaders = {
   /** The dashboard: all comes from here and nothing is inline. */
   page: {
-    ...always,
+    ...baseHeaders,
     'content-security-policy': policy(
       "default-src 'none'",
       "script-src 'self'",
@@ -32,7 +32,7 @@ export const securityHeaders = {
   },
   /** The page of the REST interface and its document: nothing comes from elsewhere, nothing runs, any site may read. */
   reference: {
-    ...always,
+    ...baseHeaders,
     'content-security-policy': policy(
       "default-src 'none'",
       "style-src 'unsafe-inline'",
@@ -45,14 +45,14 @@ export const securityHeaders = {
   },
   /** The control API, which shows secrets: kept nowhere, and for its own pages only. */
   api: {
-    ...always,
+    ...baseHeaders,
     'cache-control': 'no-store',
     'content-security-policy': DATA_POLICY,
     'cross-origin-resource-policy': 'same-origin',
   },
   /** Files that anybody may have sent: a browser may show them, on any page, and do nothing else with them. */
   file: {
-    ...always,
+    ...baseHeaders,
     'content-security-policy': policy(
       'sandbox',
       "default-src 'none'",
@@ -65,7 +65,7 @@ export const securityHeaders = {
     'cross-origin-resource-policy': 'cross-origin',
   },
   /** Health and metrics. */
-  state: { ...always, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
+  state: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
   /** What is refused before it belongs to anybody. Pages of other origins may read why. */
-  refusal: { ...always, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
+  refusal: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -1,7 +1,7 @@
-import type { Address } from '../ledger/address.ts';
-import type { AccountEncoding } from '../ledger/encoding/ui-account.ts';
-import type { TransactionDetails, TransactionEncoding } from '../ledger/encoding/ui-transaction.ts';
-import type { Signature } from '../ledger/signature.ts';
+import type { Address } from '../solana/address.ts';
+import type { AccountEncoding } from '../solana/encoding/ui-account.ts';
+import type { TransactionDetails, TransactionEncoding } from '../solana/encoding/ui-transaction.ts';
+import type { Signature } from '../solana/signature.ts';
 import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';
 

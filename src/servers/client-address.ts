@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { CidrSet, type IpAddress, parseIpAddress } from '../base/ip-address.ts';
-import { nowhere } from '../protocol/client-at.ts';
-import type { Client } from '../protocol/serve.ts';
+import { unknownClient } from '../protocol/client-info.ts';
+import type { ClientInfo } from '../protocol/request-handler.ts';
 
 /** The headers of a request that say anything of where it came from. */
-export type PlaceHeaders = Readonly<{
+export type AddressHeaders = Readonly<{
   'x-forwarded-for'?: string | string[] | undefined;
   origin?: string | string[] | undefined;
 }>;
@@ -15,17 +15,17 @@ const HOPS_MAX = 32;
 const ORIGIN_MAX_CHARS = 300;
 
 /** What is known of a connection, as of its last request. */
-type Seen = {
+type ConnectionClient = {
   peer: IpAddress | null;
   isProxy: boolean;
   forwarded: string;
   origin: string;
-  client: Client;
+  client: ClientInfo;
   /** The proxies that were trusted then. */
   ranges: CidrSet;
 };
-const seen = Symbol('client');
-type Known = Pick<Socket, 'remoteAddress'> & { [seen]?: Seen };
+const connectionClient = Symbol('client');
+type TaggedSocket = Pick<Socket, 'remoteAddress'> & { [connectionClient]?: ConnectionClient };
 
 /**
  * The proxies whose word counts, and so the place where each request comes from: that of the connection, unless a
@@ -34,20 +34,20 @@ type Known = Pick<Socket, 'remoteAddress'> & { [seen]?: Seen };
  * a stranger sends is not looked at. The header `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
-  readonly #now: () => readonly string[];
+  readonly #readCidrs: () => readonly string[];
   #cidrs: readonly string[];
   #set: CidrSet;
 
   /** @param cidrs - addresses and ranges of the proxies; a function where they may be others later. */
   constructor(cidrs: readonly string[] | (() => readonly string[]) = []) {
-    this.#now = typeof cidrs === 'function' ? cidrs : () => cidrs;
-    this.#cidrs = this.#now();
+    this.#readCidrs = typeof cidrs === 'function' ? cidrs : () => cidrs;
+    this.#cidrs = this.#readCidrs();
     this.#set = new CidrSet(this.#cidrs);
   }
 
   /** Those that are trusted now. */
   get #ranges(): CidrSet {
-    const cidrs = this.#now();
+    const cidrs = this.#readCidrs();
     if (cidrs !== this.#cidrs) {
       this.#cidrs = cidrs;
       this.#set = new CidrSet(cidrs);
@@ -56,8 +56,8 @@ export class TrustedProxies {
   }
 
   /** Whether a connection is that of a proxy: many callers come over it. */
-  holds(socket: Known): boolean {
-    return this.#of(socket).isProxy;
+  isProxySocket(socket: TaggedSocket): boolean {
+    return this.#lookUp(socket).isProxy;
   }
 
   /** Whether an address is that of a proxy. */
@@ -66,44 +66,51 @@ export class TrustedProxies {
   }
 
   /** Who asks. The same for as long as the connection and what its requests say of it stay the same. */
-  clientOf(socket: Known, headers: PlaceHeaders): Client {
-    const known = this.#of(socket);
-    const forwarded = known.isProxy ? single(headers['x-forwarded-for']) : '';
+  clientOf(socket: TaggedSocket, headers: AddressHeaders): ClientInfo {
+    const cached = this.#lookUp(socket);
+    const forwarded = cached.isProxy ? single(headers['x-forwarded-for']) : '';
     const origin = single(headers.origin);
-    if (known.forwarded === forwarded && known.origin === origin) return known.client;
-    known.forwarded = forwarded;
-    known.origin = origin;
-    known.client = this.#clientOf(known);
-    return known.client;
+    if (cached.forwarded === forwarded && cached.origin === origin) return cached.client;
+    cached.forwarded = forwarded;
+    cached.origin = origin;
+    cached.client = this.#clientOf(cached);
+    return cached.client;
   }
 
-  #of(socket: Known): Seen {
-    const known = socket[seen];
+  #lookUp(socket: TaggedSocket): ConnectionClient {
+    const cached = socket[connectionClient];
     const ranges = this.#ranges;
-    if (known !== undefined && known.ranges === ranges) return known;
+    if (cached !== undefined && cached.ranges === ranges) return cached;
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     const isProxy = peer !== null && ranges.has(peer);
-    const fresh: Seen = { peer, isProxy, forwarded: '', origin: '', client: nowhere, ranges };
-    fresh.client = this.#clientOf(fresh);
-    socket[seen] = fresh;
-    return fresh;
+    const created: ConnectionClient = {
+      peer,
+      isProxy,
+      forwarded: '',
+      origin: '',
+      client: unknownClient,
+      ranges,
+    };
+    created.client = this.#clientOf(created);
+    socket[connectionClient] = created;
+    return created;
   }
 
-  #clientOf({ peer, isProxy, forwarded, origin }: Seen): Client {
+  #clientOf({ peer, isProxy, forwarded, origin }: ConnectionClient): ClientInfo {
     const page = origin === '' || origin.length > ORIGIN_MAX_CHARS ? null : origin;
-    if (peer === null) return { ...nowhere, origin: page };
-    const ip = isProxy ? this.#lastStranger(peer, forwarded) : peer;
+    if (peer === null) return { ...unknownClient, origin: page };
+    const ip = isProxy ? this.#firstUntrusted(peer, forwarded) : peer;
     return { address: ip.text, ip, isProxy: isProxy && this.#ranges.has(ip), origin: page };
   }
 
   /** Walks from hop to hop for as long as those who tell of them are trusted, and what they tell can be read. */
-  #lastStranger(peer: IpAddress, forwarded: string): IpAddress {
+  #firstUntrusted(peer: IpAddress, forwarded: string): IpAddress {
     let nearest = peer;
     for (const hop of hopsOf(forwarded)) {
-      const told = hop === null ? null : parseIpAddress(hop);
-      if (told === null) return nearest;
-      nearest = told;
-      if (!this.#ranges.has(told)) return told;
+      const address = hop === null ? null : parseIpAddress(hop);
+      if (address === null) return nearest;
+      nearest = address;
+      if (!this.#ranges.has(address)) return address;
     }
     return nearest;
   }

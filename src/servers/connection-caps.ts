@@ -44,7 +44,7 @@ export class ConnectionCaps {
   }
 
   /** Counts a connection until it closes. @returns false when it was one too many, and is closed. */
-  take(socket: Socket): boolean {
+  accept(socket: Socket): boolean {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // Without an address it is gone already.
     if (peer === null || this.#exempt.has(peer) || this.#proxies.has(peer)) return true;
@@ -55,7 +55,7 @@ export class ConnectionCaps {
       return false;
     }
     this.#open.set(site, open + 1);
-    socket.once('close', () => this.#leave(site));
+    socket.once('close', () => this.#release(site));
     return true;
   }
 
@@ -66,9 +66,9 @@ export class ConnectionCaps {
     socket.resetAndDestroy();
   }
 
-  #leave(site: string): void {
-    const left = (this.#open.get(site) ?? 0) - 1;
-    if (left > 0) this.#open.set(site, left);
+  #release(site: string): void {
+    const remaining = (this.#open.get(site) ?? 0) - 1;
+    if (remaining > 0) this.#open.set(site, remaining);
     else this.#open.delete(site);
   }
 }

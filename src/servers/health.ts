@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { writeJson } from '../base/json.ts';
 import { securityHeaders } from '../protocol/security-headers.ts';
-import type { HttpHandler, HttpRoutes } from './http-route.ts';
+import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
 /** What a load balancer and whoever looks after the service want to know. */
 export type ReadinessFacts = Readonly<{

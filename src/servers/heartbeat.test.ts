@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Heartbeat, type Pulse } from './heartbeat.ts';
 
 const options = { pingIntervalMs: 30, pongTimeoutMs: 20, idleTimeoutMs: 1_000 };
-const still: Pulse = { busy: true, bytesIn: 0, bytesOut: 0, backlog: false };
+const still: Pulse = { isBusy: true, bytesIn: 0, bytesOut: 0, hasBacklog: false };
 
 /** What is due at each of the times. */
 const looks = (heartbeat: Heartbeat, times: readonly number[], pulse: Partial<Pulse> = {}) =>
-  times.map((time) => heartbeat.look({ ...still, ...pulse }, time, options));
+  times.map((time) => heartbeat.check({ ...still, ...pulse }, time, options));
 
 describe('a heartbeat', () => {
   it('asks for a ping each interval, whatever else comes in', () => {
@@ -28,25 +28,25 @@ describe('a heartbeat', () => {
 
   it('waits for a ping that is stuck behind much that is being read', () => {
     const heartbeat = new Heartbeat(0);
-    looks(heartbeat, [30], { backlog: true });
+    looks(heartbeat, [30], { hasBacklog: true });
     const reading = [45, 60, 75, 90].map(
-      (time) => looks(heartbeat, [time], { backlog: true, bytesOut: time })[0],
+      (time) => looks(heartbeat, [time], { hasBacklog: true, bytesOut: time })[0],
     );
     expect(reading).toEqual([null, null, null, null]);
-    expect(looks(heartbeat, [109, 110], { backlog: true, bytesOut: 90 })).toEqual([null, 'UNRESPONSIVE']);
+    expect(looks(heartbeat, [109, 110], { hasBacklog: true, bytesOut: 90 })).toEqual([null, 'UNRESPONSIVE']);
   });
 
   it('is idle when nothing is used for too long, however well it answers pings', () => {
     const heartbeat = new Heartbeat(0);
-    heartbeat.used(500);
+    heartbeat.recordActivity(500);
     let bytesIn = 0;
     const due: unknown[] = [];
     for (let time = 10; time < 1_500; time += 10) {
       bytesIn += 6;
-      due.push(...looks(heartbeat, [time], { busy: false, bytesIn }));
+      due.push(...looks(heartbeat, [time], { isBusy: false, bytesIn }));
     }
     expect(new Set(due)).toEqual(new Set([null, 'ping']));
-    expect(looks(heartbeat, [1_500], { busy: false, bytesIn })).toEqual(['IDLE']);
+    expect(looks(heartbeat, [1_500], { isBusy: false, bytesIn })).toEqual(['IDLE']);
   });
 
   it('is not idle while it is busy, and begins to count when it no longer is', () => {

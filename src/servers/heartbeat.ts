@@ -10,17 +10,17 @@ export type HeartbeatOptions = Readonly<{
 /** How a connection is doing when its heartbeat is looked at. */
 export type Pulse = Readonly<{
   /** Has a subscription, or a call that is being answered. */
-  busy: boolean;
+  isBusy: boolean;
   /** Bytes that have come in so far. */
   bytesIn: number;
   /** Bytes that have left so far. */
   bytesOut: number;
   /** Bytes wait to leave: a ping may be stuck behind them. */
-  backlog: boolean;
+  hasBacklog: boolean;
 }>;
 
 /** What a look at a heartbeat asks for. */
-export type Due = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
+export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
 /** When a client was last heard of. All times are milliseconds of a clock that does not run backwards. */
 export class Heartbeat {
@@ -37,15 +37,15 @@ export class Heartbeat {
   }
 
   /** A message or a ping of the client came in. */
-  used(nowMs: number): void {
+  recordActivity(nowMs: number): void {
     this.#usedAtMs = nowMs;
   }
 
   /** Says what is due; a ping that is due is taken as sent. */
-  look(pulse: Pulse, nowMs: number, options: HeartbeatOptions): Due {
-    if (pulse.busy) this.#usedAtMs = nowMs;
+  check(pulse: Pulse, nowMs: number, options: HeartbeatOptions): HeartbeatAction {
+    if (pulse.isBusy) this.#usedAtMs = nowMs;
     if (nowMs - this.#usedAtMs >= options.idleTimeoutMs) return 'IDLE';
-    if (this.#waitingSinceMs !== null) this.#wait(pulse, nowMs);
+    if (this.#waitingSinceMs !== null) this.#updateWait(pulse, nowMs);
     if (this.#waitingSinceMs !== null && nowMs - this.#waitingSinceMs >= options.pongTimeoutMs) {
       return 'UNRESPONSIVE';
     }
@@ -58,9 +58,9 @@ export class Heartbeat {
   }
 
   /** Whatever came in shows that the client lives; while bytes leave ahead of the ping, there is more time. */
-  #wait({ bytesIn, bytesOut, backlog }: Pulse, nowMs: number): void {
+  #updateWait({ bytesIn, bytesOut, hasBacklog }: Pulse, nowMs: number): void {
     if (bytesIn !== this.#bytesIn) this.#waitingSinceMs = null;
-    else if (backlog && bytesOut !== this.#bytesOut) this.#waitingSinceMs = nowMs;
+    else if (hasBacklog && bytesOut !== this.#bytesOut) this.#waitingSinceMs = nowMs;
     this.#bytesOut = bytesOut;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { securityHeaders } from '../protocol/security-headers.ts';
-import type { HttpHandler, HttpRoutes } from './http-route.ts';
+import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
 /** Where metrics are read. */
 export const METRICS_PATH = '/metrics';
@@ -12,7 +12,7 @@ export type MetricsAccess = Readonly<{ token: string | null }>;
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares digests, which have one length, in a time that tells nothing. */
-function holdsToken({ headers }: IncomingMessage, expected: Buffer): boolean {
+function hasToken({ headers }: IncomingMessage, expected: Buffer): boolean {
   const [, given] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   return timingSafeEqual(digest(given ?? ''), expected);
 }
@@ -32,7 +32,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
   const expected = token === null ? null : digest(token);
   const get: HttpHandler = async (request, response) => {
-    if (expected !== null && !holdsToken(request, expected)) {
+    if (expected !== null && !hasToken(request, expected)) {
       const text = 'Send the token of this service as a header: Authorization: Bearer <token>\n';
       send(response, 401, 'text/plain; charset=utf-8', text);
       return;

@@ -1,13 +1,13 @@
 /** Every open connection of a server, looked after by one timer that runs for as long as there is one. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
-  readonly #lookIntervalMs: number;
+  readonly #sweepIntervalMs: number;
   #timer: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
   /** @param lookIntervalMs - how often they are looked after. */
-  constructor(lookIntervalMs: number) {
-    this.#lookIntervalMs = lookIntervalMs;
+  constructor(sweepIntervalMs: number) {
+    this.#sweepIntervalMs = sweepIntervalMs;
   }
 
   get size(): number {
@@ -16,7 +16,7 @@ export abstract class OpenConnections<Connection> {
 
   add(connection: Connection): void {
     this.#open.add(connection);
-    this.#timer ??= setInterval(() => this.look(performance.now()), this.#lookIntervalMs);
+    this.#timer ??= setInterval(() => this.sweep(performance.now()), this.#sweepIntervalMs);
   }
 
   delete(connection: Connection): void {
@@ -32,13 +32,13 @@ export abstract class OpenConnections<Connection> {
   }
 
   /** Does what is due. @param nowMs - of `performance.now()`. */
-  protected abstract look(nowMs: number): void;
+  protected abstract sweep(nowMs: number): void;
 
   /**
    * Waits until none is left; for one at a time.
    * @returns false when that took longer than `withinMs`.
    */
-  protected empty(withinMs?: number): Promise<boolean> {
+  protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs);

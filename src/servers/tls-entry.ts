@@ -5,7 +5,7 @@ import { secureContextOf, type TlsIdentity, type TlsVersion } from './tls-identi
 /** How a listener speaks TLS. */
 export type TlsEntryOptions = TlsIdentity &
   Readonly<{
-    oldest: TlsVersion;
+    minVersion: TlsVersion;
     /** The only protocol that is spoken inside. Clients that name none are taken for speaking it. */
     protocol: string;
     /** Time for the handshake. */
@@ -15,16 +15,16 @@ export type TlsEntryOptions = TlsIdentity &
 /** Between a listener and what is spoken on it: makes connections secure, and lets go of those that cannot be. */
 export class TlsEntry {
   readonly #server: Server;
-  readonly #oldest: TlsVersion;
+  readonly #minVersion: TlsVersion;
   /** Connections that came through here, those included that are still shaking hands. */
   readonly #open = new Set<Socket>();
 
   /** @param secured - gets each connection whose handshake is done. */
   constructor(options: TlsEntryOptions, secured: (socket: TLSSocket) => void) {
-    this.#oldest = options.oldest;
+    this.#minVersion = options.minVersion;
     this.#server = createServer(
       {
-        ...secureContextOf(options, options.oldest),
+        ...secureContextOf(options, options.minVersion),
         ALPNProtocols: [options.protocol],
         handshakeTimeout: options.handshakeTimeoutMs,
       },
@@ -34,7 +34,7 @@ export class TlsEntry {
   }
 
   /** Takes a connection on which nothing was said yet. */
-  take(socket: Socket): void {
+  accept(socket: Socket): void {
     this.#open.add(socket);
     socket.on('error', ignore);
     socket.once('close', () => this.#open.delete(socket));
@@ -43,7 +43,7 @@ export class TlsEntry {
 
   /** Connections from now on get this certificate. @throws Error when it cannot be read. */
   reload(identity: TlsIdentity): void {
-    this.#server.setSecureContext(secureContextOf(identity, this.#oldest));
+    this.#server.setSecureContext(secureContextOf(identity, this.#minVersion));
   }
 
   /** Cuts every connection that came through here. */

@@ -18,5 +18,5 @@ const CIPHERS = [
 ].join(':');
 
 /** What a listener shows and speaks; when another certificate takes over, the whole of it is given again. */
-export const secureContextOf = ({ cert, key }: TlsIdentity, oldest: TlsVersion = '1.2') =>
-  ({ cert, key, ciphers: CIPHERS, minVersion: `TLSv${oldest}` }) as const satisfies TlsOptions;
+export const secureContextOf = ({ cert, key }: TlsIdentity, minVersion: TlsVersion = '1.2') =>
+  ({ cert, key, ciphers: CIPHERS, minVersion: `TLSv${minVersion}` }) as const satisfies TlsOptions;

@@ -9,9 +9,9 @@ export interface FeedListener {
    * @param result - raw JSON of `params.result`. Never modified afterwards: all subscribers share it.
    * @param last - the subscription has told all it will (a signature that reached its commitment).
    */
-  notify(result: Buffer, last: boolean): void;
+  onNotification(result: Buffer, last: boolean): void;
   /** The feed cannot go on: nothing more comes. */
-  fail(failure: Failure): void;
+  onError(failure: Failure): void;
 }
 
 /** Where subscriptions are fed from, each opened once for all that ask the same. */
@@ -25,4 +25,4 @@ export interface Feed {
 }
 
 /** What `open` rejects with. */
-export type FeedRefusal = Failure | RpcError;
+export type FeedError = Failure | RpcError;

@@ -1,10 +1,10 @@
-import type { Account } from '../ledger/account/account.ts';
-import type { Address } from '../ledger/address.ts';
-import type { Block, ExecutedTransaction } from '../ledger/block.ts';
-import type { Blockhash } from '../ledger/blockhash.ts';
-import type { Signature } from '../ledger/signature.ts';
-import type { Slot } from '../ledger/units.ts';
 import type { EntryUpdate } from '../protocol/geyser/update/entry.ts';
+import type { Account } from '../solana/account/account.ts';
+import type { Address } from '../solana/address.ts';
+import type { Block, ExecutedTransaction } from '../solana/block.ts';
+import type { Blockhash } from '../solana/blockhash.ts';
+import type { Signature } from '../solana/signature.ts';
+import type { Slot } from '../solana/units.ts';
 
 /** What a frozen slot holds. Source: Agave rpc-client-types `SlotTransactionStats`. */
 export type SlotStats = Readonly<{

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { block, executed, Heard, key, Story, signature } from '../../test/streams/told-ledger.ts';
+import {
+  block,
+  executed,
+  key,
+  LedgerScript,
+  NotificationRecorder,
+  signature,
+} from '../../test/streams/ledger-script.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 import { LedgerNotifier } from './ledger-notifier.ts';
@@ -54,7 +61,7 @@ function settle(
   if (slot !== undefined) tell(slot);
 }
 
-function live(story: Story, { at, parent, step }: Made, chain: readonly number[]): void {
+function live(story: LedgerScript, { at, parent, step }: Made, chain: readonly number[]): void {
   story.created(at, parent);
   story.account(at, 1, {});
   story.transaction(at, { n: at % 250, keys: [1] });
@@ -94,10 +101,10 @@ describe('whatever the order in which slots are confirmed and rooted', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier({ intraSlot });
-        const story = new Story(notifier);
+        const story = new LedgerScript(notifier);
         const heard = commitments.map((commitment) =>
           subscriptionsAt(commitment).map((subscription) => {
-            const one = new Heard();
+            const one = new NotificationRecorder();
             notifier.add(subscription, one);
             return one;
           }),
@@ -118,10 +125,10 @@ describe('whatever the order in which slots are confirmed and rooted', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier();
-        const story = new Story(notifier);
+        const story = new LedgerScript(notifier);
         const { made, chain } = grow(steps);
         const waiting = made.map(({ at }) => {
-          const heard = new Heard();
+          const heard = new NotificationRecorder();
           notifier.add(
             { kind: 'signature', signature: signature(at % 250), commitment: 'finalized', received: false },
             heard,

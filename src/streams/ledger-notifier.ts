@@ -1,21 +1,21 @@
-import type { AccountLookup } from '../ledger/parsed/account/parsed-account.ts';
-import type { Signature } from '../ledger/signature.ts';
-import type { Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Subscription, SubscriptionKind } from '../protocol/subscriptions.ts';
+import type { AccountLookup } from '../solana/parsed/account/parsed-account.ts';
+import type { Signature } from '../solana/signature.ts';
+import type { Slot } from '../solana/units.ts';
 import type { FeedListener } from './feed.ts';
 import type { LedgerEvent } from './ledger-event.ts';
+import { AccountNotification } from './notifier/account-notification.ts';
+import { BlockNotification } from './notifier/block-notification.ts';
 import { CommitmentWatchers } from './notifier/commitment-watchers.ts';
-import { type HeldSlot, type Level, levels } from './notifier/held-slot.ts';
-import { HeldSlots, type HeldSlotsOptions } from './notifier/held-slots.ts';
+import { type Level, levels, type PendingSlot } from './notifier/pending-slot.ts';
+import { PendingSlots, type PendingSlotsOptions } from './notifier/pending-slots.ts';
 import type { SignatureStatus } from './notifier/signature-watchers.ts';
 import { SlotWatchers } from './notifier/slot-watchers.ts';
-import { ToldAccount } from './notifier/told-account.ts';
-import { ToldBlock } from './notifier/told-block.ts';
-import { ToldTransaction } from './notifier/told-transaction.ts';
+import { TransactionNotification } from './notifier/transaction-notification.ts';
 
-export type LedgerNotifierOptions = HeldSlotsOptions &
+export type LedgerNotifierOptions = PendingSlotsOptions &
   Readonly<{
     /** Where `jsonParsed` of an account in a slot finds mints. */
     lookup: (slot: Slot) => AccountLookup;
@@ -27,9 +27,9 @@ export type LedgerNotifierOptions = HeldSlotsOptions &
      */
     intraSlot: boolean;
     /** Keeps what nobody wants yet, so that a subscription hears of slots that had begun before it. */
-    keepUnwanted: boolean;
+    retainUnsubscribed: boolean;
     /** More is held than may be: a slot was let go, and whoever was owed something of it was failed. */
-    onForgotten: (slot: Slot, failed: readonly Commitment[]) => void;
+    onEvicted: (slot: Slot, failed: readonly Commitment[]) => void;
   }>;
 
 /** How a notifier tells a ledger when nothing else is said: it looks nothing up, and holds so much. */
@@ -37,21 +37,21 @@ export const ledgerNotifierDefaults: LedgerNotifierOptions = {
   lookup: () => ({}),
   statusOf: () => null,
   intraSlot: false,
-  keepUnwanted: false,
-  onForgotten: () => {},
+  retainUnsubscribed: false,
+  onEvicted: () => {},
   slotsMax: 512,
-  heldMax: 1_000_000,
+  entriesMax: 1_000_000,
 };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
-type ReachedLevel = Exclude<Level, typeof levels.none>;
+type CommitmentLevel = Exclude<Level, typeof levels.none>;
 
-const commitmentAt: Readonly<Record<ReachedLevel, Commitment>> = {
+const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
   [levels.processed]: 'processed',
   [levels.confirmed]: 'confirmed',
   [levels.finalized]: 'finalized',
 };
-const ascending: readonly ReachedLevel[] = [levels.processed, levels.confirmed, levels.finalized];
+const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
  * Turns what a ledger tells into the notifications of every kind of subscription, as Agave fires them. A slot's
@@ -64,7 +64,7 @@ const ascending: readonly ReachedLevel[] = [levels.processed, levels.confirmed, 
  */
 export class LedgerNotifier {
   readonly #options: LedgerNotifierOptions;
-  readonly #slots: HeldSlots;
+  readonly #slots: PendingSlots;
   readonly #slotWatchers = new SlotWatchers();
   readonly #watchers: Record<Commitment, CommitmentWatchers> = {
     processed: new CommitmentWatchers(),
@@ -74,7 +74,7 @@ export class LedgerNotifier {
 
   constructor(options: Partial<LedgerNotifierOptions> = {}) {
     this.#options = { ...ledgerNotifierDefaults, ...options };
-    this.#slots = new HeldSlots(this.#options, (held) => this.#fail(held));
+    this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
   /**
@@ -88,7 +88,7 @@ export class LedgerNotifier {
   }
 
   /** Whether anybody subscribed to this kind: what feeds only others need not be told. */
-  wants(kind: SubscriptionKind): boolean {
+  hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;
     }
@@ -96,55 +96,59 @@ export class LedgerNotifier {
   }
 
   /** Takes the next event; listeners are called before it returns. */
-  tell(event: LedgerEvent): void {
-    if (event.kind !== 'confirmed') this.#slotWatchers.tell(event);
+  emit(event: LedgerEvent): void {
+    if (event.kind !== 'confirmed') this.#slotWatchers.notify(event);
     switch (event.kind) {
       case 'created':
-        this.#create(event);
+        this.#handleCreated(event);
         break;
       case 'received':
-        this.#receive(event.signature, event.slot);
+        this.#notifyReceived(event.signature, event.slot);
         break;
       case 'transaction':
-        this.#execute(event);
+        this.#handleTransaction(event);
         break;
       case 'account':
-        this.#change(event);
+        this.#handleAccount(event);
         break;
       case 'frozen':
-        this.#freeze(this.#slots.hold(event.slot));
+        this.#freeze(this.#slots.getOrCreate(event.slot));
         break;
       case 'block':
-        this.#block(event);
+        this.#handleBlock(event);
         break;
       case 'dead':
-        this.#slots.forget(event.slot);
+        this.#slots.remove(event.slot);
         break;
       case 'processed':
-        this.#process(event.slot);
+        this.#handleProcessed(event.slot);
         break;
       case 'confirmed':
-        this.#reach(event.slot, levels.confirmed);
-        this.#slotWatchers.tell(event);
+        this.#advance(event.slot, levels.confirmed);
+        this.#slotWatchers.notify(event);
         break;
       case 'rooted':
-        this.#reach(event.slot, levels.finalized);
-        this.#slots.settle(event.slot);
+        this.#advance(event.slot, levels.finalized);
+        this.#slots.removeFinished(event.slot);
         break;
     }
   }
 
-  #at(level: ReachedLevel): CommitmentWatchers {
+  #at(level: CommitmentLevel): CommitmentWatchers {
     return this.#watchers[commitmentAt[level]];
   }
 
   /** A slot is let go that not everybody has been told of. */
-  #fail(held: HeldSlot): void {
-    const told = this.#options.intraSlot ? Math.max(held.reached, levels.processed) : held.reached;
-    const owed = ascending.filter((level) => level > told && this.#at(level).isOwed(held));
-    if (owed.length === 0) return;
-    const commitments = owed.map((level) => commitmentAt[level]);
-    this.#options.onForgotten(held.slot, commitments);
+  #evict(pending: PendingSlot): void {
+    const emittedLevel = this.#options.intraSlot
+      ? Math.max(pending.emittedLevel, levels.processed)
+      : pending.emittedLevel;
+    const pendingLevels = ascending.filter(
+      (level) => level > emittedLevel && this.#at(level).hasPending(pending),
+    );
+    if (pendingLevels.length === 0) return;
+    const commitments = pendingLevels.map((level) => commitmentAt[level]);
+    this.#options.onEvicted(pending.slot, commitments);
     for (const commitment of commitments) {
       const watchers = this.#watchers[commitment];
       this.#watchers[commitment] = new CommitmentWatchers();
@@ -152,101 +156,102 @@ export class LedgerNotifier {
     }
   }
 
-  #create({ slot, parent }: EventOf<'created'>): void {
-    const held = this.#slots.hold(slot);
-    held.create(parent);
-    held.expectsBlock = this.#options.keepUnwanted || this.wants('block');
+  #handleCreated({ slot, parent }: EventOf<'created'>): void {
+    const pending = this.#slots.getOrCreate(slot);
+    pending.create(parent);
+    pending.expectsBlock = this.#options.retainUnsubscribed || this.hasSubscribers('block');
   }
 
-  #receive(signature: Signature, slot: Slot): void {
-    for (const level of ascending) this.#at(level).signature.tellReceived(signature, slot);
+  #notifyReceived(signature: Signature, slot: Slot): void {
+    for (const level of ascending) this.#at(level).signature.notifyReceived(signature, slot);
   }
 
-  #execute({ slot, index, executed, isVote }: EventOf<'transaction'>): void {
-    const { keepUnwanted } = this.#options;
-    if (!keepUnwanted && !ascending.some((level) => this.#at(level).wantsTransactions)) return;
-    const told = new ToldTransaction(slot, index, executed, isVote);
-    if (told.signature !== undefined) this.#receive(told.signature, slot);
-    const reached = this.#reachedBy(slot);
-    let isWanted = keepUnwanted;
+  #handleTransaction({ slot, index, executed, isVote }: EventOf<'transaction'>): void {
+    const { retainUnsubscribed } = this.#options;
+    if (!retainUnsubscribed && !ascending.some((level) => this.#at(level).watchesTransactions)) return;
+    const notification = new TransactionNotification(slot, index, executed, isVote);
+    if (notification.signature !== undefined) this.#notifyReceived(notification.signature, slot);
+    const emittedLevel = this.#emittedLevelOf(slot);
+    let isSubscribed = retainUnsubscribed;
     for (const level of ascending) {
-      if (level <= reached) this.#at(level).tellTransaction(told);
-      else isWanted ||= this.#at(level).wantsTransaction(told);
+      if (level <= emittedLevel) this.#at(level).notifyTransaction(notification);
+      else isSubscribed ||= this.#at(level).matchesTransaction(notification);
     }
-    if (!isWanted) return;
-    const held = this.#slots.hold(slot);
-    held.transactions.push(told);
-    this.#slots.count(held);
+    if (!isSubscribed) return;
+    const pending = this.#slots.getOrCreate(slot);
+    pending.transactions.push(notification);
+    this.#slots.count(pending);
   }
 
-  #change({ slot, address, account }: EventOf<'account'>): void {
-    const { keepUnwanted, lookup } = this.#options;
-    if (!keepUnwanted && !ascending.some((level) => this.#at(level).wantsAccounts)) return;
-    const told = new ToldAccount(slot, address, account, lookup);
-    const reached = this.#reachedBy(slot);
-    let isWanted = keepUnwanted || this.#slots.get(slot)?.accounts.has(address) === true;
+  #handleAccount({ slot, address, account }: EventOf<'account'>): void {
+    const { retainUnsubscribed, lookup } = this.#options;
+    if (!retainUnsubscribed && !ascending.some((level) => this.#at(level).watchesAccounts)) return;
+    const notification = new AccountNotification(slot, address, account, lookup);
+    const emittedLevel = this.#emittedLevelOf(slot);
+    let isSubscribed = retainUnsubscribed || this.#slots.get(slot)?.accounts.has(address) === true;
     for (const level of ascending) {
-      if (level <= reached) this.#at(level).tellAccount(told);
-      else isWanted ||= this.#at(level).wantsAccount(told);
+      if (level <= emittedLevel) this.#at(level).notifyAccount(notification);
+      else isSubscribed ||= this.#at(level).matchesAccount(notification);
     }
-    if (!isWanted) return;
-    const held = this.#slots.hold(slot);
-    const isNew = !held.accounts.has(address);
-    held.accounts.set(address, told);
-    if (isNew) this.#slots.count(held);
+    if (!isSubscribed) return;
+    const pending = this.#slots.getOrCreate(slot);
+    const isNew = !pending.accounts.has(address);
+    pending.accounts.set(address, notification);
+    if (isNew) this.#slots.count(pending);
   }
 
   /** What has been told of a slot already is told at once of what still comes of it. */
-  #reachedBy(slot: Slot): Level {
-    const reached = this.#slots.get(slot)?.reached ?? levels.none;
-    return reached === levels.none && this.#options.intraSlot ? levels.processed : reached;
+  #emittedLevelOf(slot: Slot): Level {
+    const emittedLevel = this.#slots.get(slot)?.emittedLevel ?? levels.none;
+    return emittedLevel === levels.none && this.#options.intraSlot ? levels.processed : emittedLevel;
   }
 
-  #block({ block }: EventOf<'block'>): void {
-    const held = this.#slots.hold(block.slot);
-    held.parent ??= block.parentSlot;
-    if (this.#options.keepUnwanted || this.wants('block')) {
-      held.block = new ToldBlock(block);
-      for (const level of ascending) if (level <= held.reached) this.#at(level).block.tell(held.block);
+  #handleBlock({ block }: EventOf<'block'>): void {
+    const pending = this.#slots.getOrCreate(block.slot);
+    pending.parent ??= block.parentSlot;
+    if (this.#options.retainUnsubscribed || this.hasSubscribers('block')) {
+      pending.block = new BlockNotification(block);
+      for (const level of ascending)
+        if (level <= pending.emittedLevel) this.#at(level).block.notify(pending.block);
     }
-    this.#freeze(held);
+    this.#freeze(pending);
   }
 
-  #process(slot: Slot): void {
-    const held = this.#slots.get(slot);
-    if (held !== undefined) this.#freeze(held);
-    this.#reach(slot, levels.processed);
+  #handleProcessed(slot: Slot): void {
+    const pending = this.#slots.get(slot);
+    if (pending !== undefined) this.#freeze(pending);
+    this.#advance(slot, levels.processed);
   }
 
-  #freeze(held: HeldSlot): void {
-    held.freeze();
+  #freeze(pending: PendingSlot): void {
+    pending.freeze();
     for (const level of ascending) {
-      if (level > held.reached && level <= held.due) this.#tellAll(held, level);
+      if (level > pending.emittedLevel && level <= pending.dueLevel) this.#notifyAll(pending, level);
     }
   }
 
   /** A slot came to a level, and so to those below it. */
-  #reach(slot: Slot, upTo: ReachedLevel): void {
+  #advance(slot: Slot, upTo: CommitmentLevel): void {
     for (const level of ascending) {
       if (level > upTo) break;
-      for (const held of this.#slots.reachedWith(slot, level)) {
-        if (held.isWhole) this.#tellAll(held, level);
-        else if (held.due < level) held.due = level;
+      for (const pending of this.#slots.slotsReaching(slot, level)) {
+        if (pending.isComplete) this.#notifyAll(pending, level);
+        else if (pending.dueLevel < level) pending.dueLevel = level;
       }
-      this.#at(level).signature.tellLate(slot, this.#options.statusOf);
+      this.#at(level).signature.notifyLanded(slot, this.#options.statusOf);
     }
   }
 
-  #tellAll(held: HeldSlot, level: ReachedLevel): void {
-    held.reached = level;
+  #notifyAll(pending: PendingSlot, level: CommitmentLevel): void {
+    pending.emittedLevel = level;
     const watchers = this.#at(level);
     if (level !== levels.processed || !this.#options.intraSlot) {
-      for (const told of held.accounts.values()) watchers.tellAccount(told);
-      for (const told of held.transactions) watchers.tellTransaction(told);
+      for (const notification of pending.accounts.values()) watchers.notifyAccount(notification);
+      for (const notification of pending.transactions) watchers.notifyTransaction(notification);
     }
-    watchers.signature.tellLate(held.slot, this.#options.statusOf);
+    watchers.signature.notifyLanded(pending.slot, this.#options.statusOf);
     if (level === levels.processed) return;
-    if (held.block !== null) watchers.block.tell(held.block);
-    else if (held.expectsBlock) watchers.block.tellMissing(held.slot);
+    if (pending.block !== null) watchers.block.notify(pending.block);
+    else if (pending.expectsBlock) watchers.block.notifyMissing(pending.slot);
   }
 }

@@ -1,12 +1,12 @@
-import { digitCount } from '../base/digits.ts';
+import { digitCount } from '../base/text/digits.ts';
 import { frameBytes, writeFrameHead } from './text-frame.ts';
 
 /** What stands before the result, by the method of the notification: there are as many as kinds. */
 const heads = new Map<string, Buffer>();
 
 function headOf(method: string): Buffer {
-  const known = heads.get(method);
-  if (known !== undefined) return known;
+  const existing = heads.get(method);
+  if (existing !== undefined) return existing;
   const head = Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":{"result":`);
   heads.set(method, head);
   return head;

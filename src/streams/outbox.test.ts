@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Notification } from './notification.ts';
-import { type Behind, Outbox } from './outbox.ts';
+import { Outbox, type SendBacklog } from './outbox.ts';
 import { textFrame } from './text-frame.ts';
 
 const closing: (() => void)[] = [];
@@ -182,7 +182,7 @@ describe('an outbox', () => {
   it('holds frames while the socket is full, and says once how far behind the client is', async () => {
     const { ours, client } = await pair();
     client.pause();
-    const told: Behind[] = [];
+    const told: SendBacklog[] = [];
     const outbox = new Outbox(ours, { queueMaxBytes: 100_000 }, (behind) => told.push(behind));
     const frame = Buffer.alloc(10_000, 7);
     let pushed = 0;
@@ -191,7 +191,7 @@ describe('an outbox', () => {
       pushed++;
       await new Promise(setImmediate);
     }
-    const [behind] = told as [Behind];
+    const [behind] = told as [SendBacklog];
     expect(behind.bytes).toBeGreaterThan(100_000);
     expect(behind.bytes).toBeLessThan(100_000 + 3 * frame.length + ours.writableHighWaterMark);
     expect(behind.bytes).toBe(behind.messages * frame.length);
@@ -228,7 +228,7 @@ describe('an outbox', () => {
     client.pause();
     const outbox = new Outbox(ours, { queueMaxBytes: 1_000_000 }, never);
     const asked = Buffer.alloc(5_000_000, 1);
-    outbox.pushAsked(asked);
+    outbox.pushResponse(asked);
     for (let count = 0; count < 90; count++) outbox.push(Buffer.alloc(10_000, 2));
     expect(outbox.isFull).toBe(true);
     const whole = await read(client.resume(), 5_900_000);
@@ -239,10 +239,10 @@ describe('an outbox', () => {
   it('takes it to lag all the same when it takes nothing of it', async () => {
     const { ours, client } = await pair();
     client.pause();
-    const told: Behind[] = [];
+    const told: SendBacklog[] = [];
     const outbox = new Outbox(ours, { queueMaxBytes: 1_000_000 }, (behind) => told.push(behind));
     while (told.length === 0) {
-      outbox.pushAsked(Buffer.alloc(1_000_000));
+      outbox.pushResponse(Buffer.alloc(1_000_000));
       await new Promise(setImmediate);
     }
     expect(told[0]?.bytes).toBeLessThan(12_000_000);
@@ -289,7 +289,7 @@ describe('an outbox', () => {
 it('counts what each frame takes, however little is in it', async () => {
   const { ours, client } = await pair();
   client.pause();
-  const told: Behind[] = [];
+  const told: SendBacklog[] = [];
   const outbox = new Outbox(ours, { queueMaxBytes: 8 << 20 }, (behind) => told.push(behind));
   let pushed = 0;
   while (!ours.writableNeedDrain) {
@@ -324,7 +324,7 @@ describe('pongs in an outbox', () => {
     outbox.pushPong(first);
     outbox.pushPong(second);
     expect(await read(client, second.length)).toEqual(second);
-    expect(outbox.heldBytes).toBe(0);
+    expect(outbox.memoryBytes).toBe(0);
   });
 
   it('do not pile up before a client that does not read', async () => {
@@ -335,9 +335,9 @@ describe('pongs in an outbox', () => {
       outbox.push(Buffer.alloc(60_000));
       await new Promise(setImmediate);
     }
-    const before = outbox.heldBytes;
+    const before = outbox.memoryBytes;
     for (let ping = 0; ping < 100_000; ping++) outbox.pushPong(Buffer.alloc(2));
-    expect(outbox.heldBytes - before).toBeLessThan(1_000);
+    expect(outbox.memoryBytes - before).toBeLessThan(1_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { FlushTurn } from './flush-turn.ts';
-import { type Frame, JoinedRun, RUN_MAX_BYTES } from './joined-run.ts';
+import { FlushScheduler } from './flush-scheduler.ts';
+import { BATCH_MAX_BYTES, type Frame, WriteBatch } from './write-batch.ts';
 
 export type OutboxOptions = Readonly<{
   /**
@@ -15,23 +15,23 @@ export type OutboxOptions = Readonly<{
 export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
 /** How much a client has not taken yet. */
-export type Behind = Readonly<{ bytes: number; messages: number }>;
+export type SendBacklog = Readonly<{ bytes: number; messages: number }>;
 
 /** What a frame that waits takes beside its own bytes, about: a flood of tiny ones is a flood all the same. */
 export const FRAME_OVERHEAD_BYTES = 200;
 
 const EMPTY = Buffer.alloc(0);
 
-const NOTHING: Behind = { bytes: 0, messages: 0 };
+const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
 /** Frames that were asked for may take this many times what the queue holds before they count as lagging. */
-const ASKED_SHARE = 8;
+const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);
 
 /** There is one event loop, and so one turn that everything waits for. */
-const turn = new FlushTurn();
-const lastRun = new JoinedRun();
+const flushScheduler = new FlushScheduler();
+const lastBatch = new WriteBatch();
 
 /**
  * The bounded queue of whole frames before one socket. Frames are held by reference; all that came in a turn
@@ -44,30 +44,30 @@ export class Outbox {
    * A socket with nothing left to write has handed its bytes to the system, which copied them; another stream may
    * still pass on the very bytes that it was given.
    */
-  readonly #copiesAtOnce: boolean;
+  readonly #copiesImmediately: boolean;
   readonly #options: OutboxOptions;
-  readonly #onLagging: (behind: Behind) => void;
+  readonly #onLagging: (backlog: SendBacklog) => void;
   #frames: Frame[] = [];
   #bytes = 0;
   /** Where the pong is among the frames; -1: none is. */
   #pongAt = -1;
   /** Bytes among all that waits that the client asked for. */
-  #askedBytes = 0;
-  #isAsked = false;
+  #responseBytes = 0;
+  #isFlushScheduled = false;
   #isOpen = true;
   /** What the last write left with the socket. */
-  #untaken: Behind = NOTHING;
+  #unsent: SendBacklog = NO_BACKLOG;
 
   /**
    * @param socket - behind its handshake.
    * @param onLagging - called once, when more than the queue holds; nothing is sent afterwards.
    */
-  constructor(socket: Writable, options: OutboxOptions, onLagging: (behind: Behind) => void) {
+  constructor(socket: Writable, options: OutboxOptions, onLagging: (backlog: SendBacklog) => void) {
     this.#socket = socket;
-    this.#copiesAtOnce = socket instanceof Socket;
+    this.#copiesImmediately = socket instanceof Socket;
     this.#options = options;
     this.#onLagging = onLagging;
-    socket.on('drain', () => this.#drained());
+    socket.on('drain', () => this.#handleDrain());
   }
 
   /** Bytes that wait for the client to take them. */
@@ -77,29 +77,29 @@ export class Outbox {
 
   /** Messages that wait for the client to take them. */
   get queuedMessages(): number {
-    return this.#frames.length + this.#untaken.messages;
+    return this.#frames.length + this.#unsent.messages;
   }
 
   /** Bytes that what waits takes in memory, about. */
-  get heldBytes(): number {
+  get memoryBytes(): number {
     return this.queuedBytes + this.queuedMessages * FRAME_OVERHEAD_BYTES;
   }
 
   /** Whether more waits than the queue holds, so that nothing more should be asked for. */
   get isFull(): boolean {
-    return this.heldBytes > this.#options.queueMaxBytes;
+    return this.memoryBytes > this.#options.queueMaxBytes;
   }
 
   /** Queues a frame, which is not to be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
-    if (this.#weight() > this.#options.queueMaxBytes + this.#askedBytes) this.#lag(frame);
+    if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) this.#lag(frame);
     else this.#queue(frame);
   }
 
   /** Queues a pong, in place of one that has not left: only the latest ping needs an answer (RFC 6455 §5.5.3). */
   pushPong(frame: Buffer): void {
-    if (this.#pongAt >= 0) this.#takeBack(this.#pongAt);
+    if (this.#pongAt >= 0) this.#removeAt(this.#pongAt);
     const before = this.#frames.length;
     this.push(frame);
     if (this.#frames.length > before) this.#pongAt = before;
@@ -109,20 +109,20 @@ export class Outbox {
    * Queues the answer to a call. Until it was taken the client may be behind by as much more: it does not lag
    * because it asked for something large.
    */
-  pushAsked(frame: Buffer): void {
+  pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
-    const most = this.#options.queueMaxBytes * ASKED_SHARE;
-    this.#askedBytes = Math.min(this.#askedBytes + frame.length + FRAME_OVERHEAD_BYTES, most);
+    const most = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;
+    this.#responseBytes = Math.min(this.#responseBytes + frame.length + FRAME_OVERHEAD_BYTES, most);
     this.push(frame);
   }
 
   /** As when the socket was last written to: what it took since then is not known without asking it each time. */
   #weight(): number {
-    const { bytes, messages } = this.#untaken;
+    const { bytes, messages } = this.#unsent;
     return this.#bytes + bytes + (this.#frames.length + messages) * FRAME_OVERHEAD_BYTES;
   }
 
-  #takeBack(at: number): void {
+  #removeAt(at: number): void {
     this.#bytes -= (this.#frames[at] as Frame).length;
     if (at === this.#frames.length - 1) this.#frames.pop();
     else this.#frames[at] = EMPTY;
@@ -132,25 +132,25 @@ export class Outbox {
   #queue(frame: Frame): void {
     this.#bytes += frame.length;
     // What does not leave with this turn keeps only its own bytes from being freed, not all that came with its result.
-    this.#frames.push(this.#untaken === NOTHING ? frame : bytesOf(frame));
-    if (this.#bytes > RUN_MAX_BYTES) this.flush();
-    else if (!this.#isAsked) {
-      this.#isAsked = true;
-      turn.ask(this);
+    this.#frames.push(this.#unsent === NO_BACKLOG ? frame : bytesOf(frame));
+    if (this.#bytes > BATCH_MAX_BYTES) this.flush();
+    else if (!this.#isFlushScheduled) {
+      this.#isFlushScheduled = true;
+      flushScheduler.schedule(this);
     }
   }
 
   /** Hands what waits to the socket, unless that is full; then it goes when the socket drained. */
   flush(): void {
-    this.#isAsked = false;
+    this.#isFlushScheduled = false;
     if (this.#frames.length === 0 || this.#socket.writableNeedDrain) return;
-    if (this.#socket.writable) this.#handOver();
+    if (this.#socket.writable) this.#writeQueued();
     else this.drop();
   }
 
   /** Hands all that waits to the socket, full or not, and takes nothing more: what is written next comes behind it. */
   finish(): void {
-    if (this.#frames.length > 0 && this.#socket.writable) this.#handOver();
+    if (this.#frames.length > 0 && this.#socket.writable) this.#writeQueued();
     this.drop();
   }
 
@@ -162,13 +162,13 @@ export class Outbox {
     this.#pongAt = -1;
   }
 
-  #handOver(): void {
-    const untaken = this.#socket.writableLength > 0 ? this.#untaken.messages : 0;
-    const messages = untaken + this.#frames.length;
+  #writeQueued(): void {
+    const unsent = this.#socket.writableLength > 0 ? this.#unsent.messages : 0;
+    const messages = unsent + this.#frames.length;
     this.#write();
     const bytes = this.#socket.writableLength;
-    if (bytes === 0) this.#takenAll();
-    else this.#untaken = { bytes, messages };
+    if (bytes === 0) this.#clearUnsent();
+    else this.#unsent = { bytes, messages };
   }
 
   #write(): void {
@@ -176,10 +176,10 @@ export class Outbox {
     const bytes = this.#bytes;
     this.#bytes = 0;
     this.#pongAt = -1;
-    if (bytes > RUN_MAX_BYTES) this.#writeEach(frames);
+    if (bytes > BATCH_MAX_BYTES) this.#writeEach(frames);
     else {
-      this.#socket.write(lastRun.join(frames, bytes));
-      if (!this.#copiesAtOnce || this.#socket.writableLength > 0) lastRun.keep();
+      this.#socket.write(lastBatch.join(frames, bytes));
+      if (!this.#copiesImmediately || this.#socket.writableLength > 0) lastBatch.retain();
     }
     frames.length = 0;
   }
@@ -190,23 +190,23 @@ export class Outbox {
     this.#socket.uncork();
   }
 
-  #drained(): void {
-    this.#takenAll();
+  #handleDrain(): void {
+    this.#clearUnsent();
     this.flush();
   }
 
-  #takenAll(): void {
-    this.#untaken = NOTHING;
-    this.#askedBytes = 0;
+  #clearUnsent(): void {
+    this.#unsent = NO_BACKLOG;
+    this.#responseBytes = 0;
   }
 
   #lag(frame: Frame): void {
-    const { bytes, messages } = this.#untaken;
-    const behind = {
+    const { bytes, messages } = this.#unsent;
+    const backlog = {
       bytes: this.#bytes + bytes + frame.length,
       messages: this.#frames.length + messages + 1,
     };
     this.drop();
-    this.#onLagging(behind);
+    this.#onLagging(backlog);
   }
 }

@@ -1,8 +1,8 @@
 import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
+import type { Caller, Outcome } from '../protocol/request-handler.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
-import type { Caller, Outcome } from '../protocol/serve.ts';
 import type { Notification } from './notification.ts';
 
 /** What one connection may do; from its key's plan. */
@@ -16,9 +16,9 @@ export type SessionLimits = Readonly<{
 /** One subscription of one connection. */
 export interface Subscriber {
   /** `last`: the subscription is over with this one, and its id with it. */
-  notify(notification: Notification, last: boolean): void;
+  onNotification(notification: Notification, last: boolean): void;
   /** Nothing more comes of it, and not because of the client. */
-  fail(failure: Failure): void;
+  onError(failure: Failure): void;
 }
 
 /** An opened subscription. Nothing is told before `start`, so that the acknowledgement goes out first. */
@@ -30,9 +30,9 @@ export interface OpenSubscription {
 
 /** What came of a request to subscribe. */
 export type SubscribeOutcome = Readonly<
-  | { opened: OpenSubscription; refusal: null }
+  | { opened: OpenSubscription; error: null }
   /** RpcError: the parameters are wrong, or a node refused. */
-  | { opened: null; refusal: Failure | RpcError }
+  | { opened: null; error: Failure | RpcError }
 >;
 
 /** What waits on a connection because its client reads slowly. */
@@ -58,7 +58,7 @@ export interface Session {
    * @param idBytes - of the id under which it is told what is wrong; null: it is told nothing.
    * @returns what is to be said to it: its fault, or why it was not let in; null: nothing.
    */
-  countNonCall(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
+  recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /**
    * @param method - a `…Subscribe` of protocol/subscriptions.ts.
    * @param params - raw JSON, null when absent.
@@ -70,16 +70,16 @@ export interface Session {
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome>;
   /** Counts bytes of notifications that were handed to the socket; called in blocks, not per message. */
-  sent(messages: number, bytes: number): void;
+  recordSent(messages: number, bytes: number): void;
   /**
    * Counts what came in, calls or not.
    * @returns milliseconds for which nothing more should be read; Infinity when the connection should end.
    */
-  received(messages: number, bytes: number): number;
+  recordReceived(messages: number, bytes: number): number;
   /** Says where it can be seen what waits for the client. */
-  holdsBack?(backlog: Backlog): void;
+  setBacklog?(backlog: Backlog): void;
   /** The client is cut off because it reads too slowly. */
-  lagged?(): void;
+  recordLagged?(): void;
   /** Ends every subscription; the place is still taken, as long as the socket is not closed. */
   end(): void;
   /** Ends, and gives the connection's place back. */
@@ -87,7 +87,7 @@ export interface Session {
 }
 
 /** What stands behind a server of long connections. */
-export interface StreamDoor {
+export interface WebSocketHandler {
   /**
    * Checks a key and takes one of the places for connections that its plan has.
    * @param onEnd - called once when the key no longer holds (revoked, expired, disabled, or by new rules not for this

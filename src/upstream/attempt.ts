@@ -1,27 +1,27 @@
-import type { Answer, Call, Network } from '../protocol/call.ts';
-import type { LongAnswer } from '../protocol/long-answer.ts';
-import { natures } from '../protocol/methods.ts';
+import type { Call, Network, RpcResponse } from '../protocol/call.ts';
+import { methodTraits } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
-import { locateAnswer } from './answer.ts';
-import { readingRule } from './cache/reading-rules.ts';
-import type { BodyFlow, BodySink, Exchange, Posted, Question } from './exchange.ts';
+import type { StreamedResponse } from '../protocol/streamed-response.ts';
+import { cachePolicy } from './cache/cache-policy.ts';
+import type { BodyFlow, BodyListener, Exchange, NodeRequest, PendingRequest } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
-import { type LongEnd, type LongOwner, PassedAnswer } from './passed-answer.ts';
 import { nextRequestId } from './request-body.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { locateResponse } from './response/parse-response.ts';
+import { PassthroughResponse, type StreamEnd, type StreamListener } from './response/passthrough-response.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 /** Some proxies send the node's own error with one of these instead of 200. */
-const carriesErrors = (status: number): boolean => status === 400 || status >= 500;
+const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
 /** What stopped a preflight, from `error.data.err` or else from Agave's text. */
-export function preflightFault(answer: Answer): PreflightFault | null {
-  if (!nodeErrorRow(answer.errorCode).preflight) return null;
-  const error = JSON.parse(answer.body.toString('utf8')) as {
+export function preflightFault(response: RpcResponse): PreflightFault | null {
+  if (!nodeErrorRow(response.errorCode).preflight) return null;
+  const error = JSON.parse(response.body.toString('utf8')) as {
     message?: unknown;
     data?: { err?: unknown } | null;
   };
@@ -33,62 +33,67 @@ export function preflightFault(answer: Answer): PreflightFault | null {
   return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
 }
 
-type Response = Extract<Exchange, { kind: 'response' }>;
+type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
-function outcomeOfResponse(node: UpstreamNode, response: Response, id: number, isForOne: boolean): Outcome {
-  const { status, body } = response;
-  const restMs = retryAfterMs(response.retryAfter, Date.now());
-  const mayCarry = status === 200 || carriesErrors(status);
-  const answer = mayCarry ? locateAnswer(body, id, isForOne) : null;
-  const error = answer === null ? null : nodeErrorRow(answer.errorCode);
+function outcomeOfResponse(
+  node: UpstreamNode,
+  httpResponse: HttpResponse,
+  id: number,
+  isExclusive: boolean,
+): Outcome {
+  const { status, body } = httpResponse;
+  const retryAfterMs = parseRetryAfter(httpResponse.retryAfter, Date.now());
+  const mayCarry = status === 200 || mayCarryRpcError(status);
+  const response = mayCarry ? locateResponse(body, id, isExclusive) : null;
+  const error = response === null ? null : nodeErrorRow(response.errorCode);
   if (status !== 200 && error?.standard !== true) {
-    return { kind: 'status', status, restMs };
+    return { kind: 'status', status, retryAfterMs };
   }
-  if (answer === null) return { kind: 'garbage' };
-  if (error?.rule === 'throttled') return { kind: 'status', status: 429, restMs };
-  if (answer.errorCode !== 0 && node.revealedBy(answer.body)) return { kind: 'withheld' };
-  return { kind: 'answer', answer, preflight: preflightFault(answer) };
+  if (response === null) return { kind: 'garbage' };
+  if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
+  if (response.errorCode !== 0 && node.leaksSecret(response.body)) return { kind: 'withheld' };
+  return { kind: 'answer', response, preflight: preflightFault(response) };
 }
 
-function withoutCause(got: Exclude<Exchange, Response>): Outcome {
-  if (got.kind !== 'transport') return got;
-  return { kind: 'transport', bytesLeft: got.bytesLeft, timedOut: got.timedOut };
+function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
+  if (exchange.kind !== 'transport') return exchange;
+  return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
 }
 
 /** An attempt that has ended, and how long it took. */
-export type Attempt = Readonly<{ outcome: Outcome; elapsedMs: number }>;
+export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
 /** Hears how an attempt ended, once; maybe before it was begun. Must not throw. */
-export interface Attempter {
-  attempted(outcome: Outcome, elapsedMs: number): void;
+export interface AttemptListener {
+  onOutcome(outcome: Outcome, elapsedMs: number): void;
   /** Takes a long result while it comes. Looked at when one begins to. */
-  readonly takesLong?: boolean;
+  readonly acceptsStream?: boolean;
   /** The attempt has come to a long result, which has begun. In place of `attempted`, where `takesLong`. */
-  attemptedLong?(answer: LongAnswer, elapsedMs: number): void;
+  onStream?(response: StreamedResponse, elapsedMs: number): void;
 }
 
 /** One request to one node, from its bytes to what they mean. */
-class Attempting implements Question, LongOwner {
+class Attempt implements NodeRequest, StreamListener {
   readonly id = nextRequestId();
   readonly method: string;
   readonly params: Buffer | null;
-  readonly mayShare: boolean;
+  readonly canPipeline: boolean;
   readonly #node: UpstreamNode;
-  readonly #attempter: Attempter;
+  readonly #listener: AttemptListener;
   readonly #startedAt: number;
 
-  constructor(node: UpstreamNode, { method, params, row }: Call, attempter: Attempter, now: number) {
-    const { hasEffect, takesAllTheTime } = natures[row.nature];
+  constructor(node: UpstreamNode, { method, params, row }: Call, listener: AttemptListener, now: number) {
+    const { hasEffect, takesAllTheTime } = methodTraits[row.kind];
     this.method = method;
     this.params = params;
-    this.mayShare = !hasEffect && !takesAllTheTime;
+    this.canPipeline = !hasEffect && !takesAllTheTime;
     this.#node = node;
-    this.#attempter = attempter;
+    this.#listener = listener;
     this.#startedAt = now;
   }
 
-  get takesLong(): boolean {
-    return this.#attempter.takesLong === true;
+  get acceptsStream(): boolean {
+    return this.#listener.acceptsStream === true;
   }
 
   get network(): Network {
@@ -99,44 +104,44 @@ class Attempting implements Question, LongOwner {
     return this.#node.answerMaxBytes;
   }
 
-  put(timeoutMs: number): Posted {
-    this.#node.started();
-    return this.#node.post(this, this.#startedAt + timeoutMs, this.#startedAt);
+  send(timeoutMs: number): PendingRequest {
+    this.#node.onRequestStart();
+    return this.#node.send(this, this.#startedAt + timeoutMs, this.#startedAt);
   }
 
-  exchanged(got: Exchange): boolean {
-    this.#node.ended();
-    const outcome = got.kind === 'response' ? this.#outcomeOf(got) : withoutCause(got);
-    this.#attempter.attempted(outcome, performance.now() - this.#startedAt);
+  onExchange(exchange: Exchange): boolean {
+    this.#node.onRequestEnd();
+    const outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+    this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);
     return outcome.kind !== 'garbage';
   }
 
   /** Its answer goes to one caller, as it comes: nobody else has it, and it is not kept. */
-  get #isForOne(): boolean {
-    return this.takesLong && readingRule(this.method).keep === 'never';
+  get #isExclusive(): boolean {
+    return this.acceptsStream && cachePolicy(this.method).ttl === 'never';
   }
 
   /** What cannot be read is no answer, whatever it is that broke over it. */
-  #outcomeOf(response: Response): Outcome {
+  #outcomeOf(httpResponse: HttpResponse): Outcome {
     try {
-      return outcomeOfResponse(this.#node, response, this.id, this.#isForOne);
+      return outcomeOfResponse(this.#node, httpResponse, this.id, this.#isExclusive);
     } catch {
       return { kind: 'garbage' };
     }
   }
 
-  began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null {
-    if (!PassedAnswer.mayBegin(start)) return null;
-    const answer = new PassedAnswer(start, bytes, this.id, flow, this);
-    this.#attempter.attemptedLong?.(answer, performance.now() - this.#startedAt);
-    return answer;
+  onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null {
+    if (!PassthroughResponse.canStream(start)) return null;
+    const response = new PassthroughResponse(start, bytes, this.id, flow, this);
+    this.#listener.onStream?.(response, performance.now() - this.#startedAt);
+    return response;
   }
 
-  longEnded(end: LongEnd): void {
-    this.#node.ended();
+  onStreamEnd(end: StreamEnd): void {
+    this.#node.onRequestEnd();
     // Its beginning was learnt as an answer.
-    if (end === 'garbage') this.#node.learn({ kind: 'garbage' }, null);
-    if (end === 'lost') this.#node.learn({ kind: 'transport', bytesLeft: true, timedOut: false }, null);
+    if (end === 'garbage') this.#node.recordOutcome({ kind: 'garbage' }, null);
+    if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
   }
 }
 
@@ -144,13 +149,13 @@ class Attempting implements Question, LongOwner {
  * Puts the call to one node, once, and leaves the learning to whoever hears of it.
  * @param now - `performance.now()`, in this turn of the event loop.
  */
-export const putTo = (
+export const sendAttempt = (
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
-  attempter: Attempter,
+  listener: AttemptListener,
   now = performance.now(),
-): Posted => new Attempting(node, call, attempter, now).put(timeoutMs);
+): PendingRequest => new Attempt(node, call, listener, now).send(timeoutMs);
 
 /** The same as a promise, which never rejects. */
 export function attempt(
@@ -158,17 +163,17 @@ export function attempt(
   call: Call,
   timeoutMs: number,
   signal?: AbortSignal,
-): Promise<Attempt> {
-  const { promise, resolve } = Promise.withResolvers<Attempt>();
+): Promise<AttemptResult> {
+  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   if (signal?.aborted === true) {
-    resolve({ outcome: { kind: 'aborted', bytesLeft: false }, elapsedMs: 0 });
+    resolve({ outcome: { kind: 'aborted', wasSent: false }, elapsedMs: 0 });
     return promise;
   }
-  const posted = putTo(node, call, timeoutMs, {
-    attempted: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
+  const pending = sendAttempt(node, call, timeoutMs, {
+    onOutcome: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
   });
   if (signal === undefined) return promise;
-  const abort = (): void => posted.abort();
+  const abort = (): void => pending.abort();
   signal.addEventListener('abort', abort, { once: true });
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }

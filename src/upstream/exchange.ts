@@ -4,14 +4,14 @@ export type Exchange = Readonly<
   | { kind: 'too-large' }
   /** There was no room for all of it beside the answers that are held already. */
   | { kind: 'no-room' }
-  | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean; cause: unknown }
-  | { kind: 'aborted'; bytesLeft: boolean }
+  | { kind: 'transport'; wasSent: boolean; timedOut: boolean; cause: unknown }
+  | { kind: 'aborted'; wasSent: boolean }
 >;
 
 /** Hears what a request came to, once; maybe before it was returned. Must not throw. */
-export interface ExchangeSink {
+export interface ExchangeListener {
   /** @returns whether it may be the answer: if not, nothing more is sent over the connection that it came over. */
-  exchanged(exchange: Exchange): boolean;
+  onExchange(exchange: Exchange): boolean;
 }
 
 /** The hold on a long body that is handed over while it comes. */
@@ -24,36 +24,36 @@ export interface BodyFlow {
 }
 
 /** Gets a long body while it comes. Must not throw. */
-export interface BodySink {
+export interface BodyListener {
   /** The next bytes, which are whoever's heard them. */
-  piece(bytes: Buffer): void;
+  onData(bytes: Buffer): void;
   /** @returns whether it may be the answer, as `exchanged`. */
-  ended(): boolean;
+  onEnd(): boolean;
   /** What has ended it: never a response. */
-  failed(exchange: Exchange): void;
+  onError(exchange: Exchange): void;
 }
 
 /** What a node is asked, and who wants to know. */
-export interface Question extends ExchangeSink {
+export interface NodeRequest extends ExchangeListener {
   readonly id: number;
   readonly method: string;
   /** Raw JSON text; null leaves the member out. */
   readonly params: Buffer | null;
   /** It may be sent behind others before they are answered: it does no harm twice, and takes no long time. */
-  readonly mayShare: boolean;
+  readonly canPipeline: boolean;
   /** It takes a long body while it comes, by `began`. */
-  readonly takesLong: boolean;
+  readonly acceptsStream: boolean;
   /**
    * A long body with HTTP status 200 has begun; its flow is paused. Asked once.
    * @param start - how it begins.
    * @param bytes - how long it will be; null when only its end will tell.
    * @returns who gets the rest, in place of `exchanged`; null to have it whole after all.
    */
-  began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null;
+  onStreamStart(start: Buffer, bytes: number | null, flow: BodyFlow): BodyListener | null;
 }
 
 /** A request that is under way. */
-export interface Posted {
+export interface PendingRequest {
   /** Ends it, if it has not ended: it came to `aborted`. */
   abort(): void;
   /** Its time is up: it comes to a timeout soon, unless it is answered before. */

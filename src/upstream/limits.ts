@@ -57,7 +57,7 @@ export type UpstreamLimits = Readonly<{
   /** How often a node is asked for the first block that it has. */
   historyIntervalMs: number;
   /** Whether calls spread over equal nodes, or stay at one until another is clearly better for `stickyMs`. */
-  choice: Choice;
+  choice: BalancingStrategy;
   stickyMs: number;
   /** The last while: what became of a node's calls in it may take the node out of service. */
   windowMs: number;
@@ -93,8 +93,8 @@ export type UpstreamLimits = Readonly<{
 }>;
 
 /** The ways in which one of several equal nodes is chosen. */
-export const choices = ['spread', 'sticky'] as const;
-export type Choice = (typeof choices)[number];
+export const balancingStrategies = ['spread', 'sticky'] as const;
+export type BalancingStrategy = (typeof balancingStrategies)[number];
 
 /** Limits that suit a handful of remote nodes and interactive callers. */
 export const defaultUpstreamLimits: UpstreamLimits = {

@@ -1,18 +1,18 @@
-import type { Slot } from '../ledger/units.ts';
 import type { Call } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
-import { Draw } from './choice.ts';
-import { Copies, hasPatients } from './copies.ts';
-import { markExclusions } from './health/exclusion.ts';
-import { HedgeBudget } from './hedge/hedge-budget.ts';
-import { HedgeRounds } from './hedge/hedge-rounds.ts';
-import { inService } from './in-service.ts';
-import type { KnownSlot } from './known-slots.ts';
+import type { Slot } from '../solana/units.ts';
+import { inService } from './balancing/in-service.ts';
+import { PowerOfTwoSelector } from './balancing/load-balancer.ts';
+import { Primary } from './balancing/primary.ts';
+import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
+import { updateEjections } from './health/outlier-detection.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
-import { Primary } from './primary.ts';
-import { Heads } from './slots/heads.ts';
+import { HedgeBudget } from './retry/hedge-budget.ts';
+import { HedgeTimer } from './retry/hedge-timer.ts';
+import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
+import type { ObservedSlot } from './slots/slot-tracker.ts';
 
 /** Nodes whose histories begin within so many slots of each other, an epoch, have the same for all that matters. */
 const SAME_DEPTH_SLOTS = 432_000n;
@@ -24,33 +24,33 @@ const SAME_DEPTH_SLOTS = 432_000n;
 export class NodeGroup {
   readonly limits: UpstreamLimits;
   /** For choosing; there is one, because a choice is made without a pause. */
-  readonly draw = new Draw();
-  readonly hedges = new HedgeRounds();
+  readonly selector = new PowerOfTwoSelector();
+  readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
   /** The same of heavy reads, which light ones use up nothing of. */
-  readonly scanBudget: HedgeBudget;
-  readonly #heads = new Heads();
+  readonly scanHedgeBudget: HedgeBudget;
+  readonly #chainHeads = new ChainHeads();
   readonly #primary: Primary;
-  readonly #copies: Copies;
-  #asked: readonly UpstreamNode[];
+  readonly #recoveryProbes: RecoveryProbes;
+  #candidates: readonly UpstreamNode[];
   #serving: readonly UpstreamNode[];
   /** Where the longest history begins; null where no node tells. */
-  #deepest: Slot | null = null;
-  #hasPatients = false;
+  #oldestAvailable: Slot | null = null;
+  #hasEjected = false;
 
   /**
    * @param asked - all that calls may be put to.
    * @param limits - read at each use: they may change while calls are answered.
    */
-  constructor(asked: readonly UpstreamNode[], limits: UpstreamLimits) {
+  constructor(candidates: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
     this.hedgeBudget = new HedgeBudget(limits);
-    this.scanBudget = new HedgeBudget(limits);
+    this.scanHedgeBudget = new HedgeBudget(limits);
     this.#primary = new Primary(limits);
-    this.#copies = new Copies(limits);
-    this.#asked = asked;
-    this.#serving = asked;
-    this.settle();
+    this.#recoveryProbes = new RecoveryProbes(limits);
+    this.#candidates = candidates;
+    this.#serving = candidates;
+    this.refresh();
   }
 
   /** Those that calls are put to now. */
@@ -64,43 +64,43 @@ export class NodeGroup {
   }
 
   /** Makes those that calls may be put to these. */
-  ask(asked: readonly UpstreamNode[]): void {
-    this.#asked = asked;
-    this.settle();
+  setCandidates(candidates: readonly UpstreamNode[]): void {
+    this.#candidates = candidates;
+    this.refresh();
   }
 
   /** What the operator says of a node has changed, or what is known of it. */
-  settle(): void {
+  refresh(): void {
     const now = performance.now();
-    this.#serving = inService(this.#asked);
+    this.#serving = inService(this.#candidates);
     this.#primary.review(this.#serving, now);
     this.#updateHeads(now);
   }
 
   /** A call begins: maybe a copy of it goes to a node that is passed over. */
-  begins(call: Call): void {
-    if (this.#hasPatients) this.#copies.offer(call, this.#serving);
+  onCallStart(call: Call): void {
+    if (this.#hasEjected) this.#recoveryProbes.maybeProbe(call, this.#serving);
   }
 
   /** Whether a node has as long a history as any. Where none tells, or this one does not, it is believed to. */
-  isDeep(node: UpstreamNode): boolean {
-    const { firstAvailable } = node.abilities;
-    if (this.#deepest === null || firstAvailable === null) return true;
-    return firstAvailable <= this.#deepest + SAME_DEPTH_SLOTS;
+  hasFullHistory(node: UpstreamNode): boolean {
+    const { firstAvailable } = node.capabilities;
+    if (this.#oldestAvailable === null || firstAvailable === null) return true;
+    return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
   /** How far the network is, as those tell that are healthy and asked; null while nothing is known. */
-  headAt(commitment: Commitment): KnownSlot | null {
-    return this.#heads.at(commitment);
+  headAt(commitment: Commitment): ObservedSlot | null {
+    return this.#chainHeads.at(commitment);
   }
 
   /** Whether anybody wanted to know a head in the last while. */
-  isHeadWanted(commitment: Commitment, withinMs: number, now: number): boolean {
-    return this.#heads.isWanted(commitment, withinMs, now);
+  isHeadInUse(commitment: Commitment, withinMs: number, now: number): boolean {
+    return this.#chainHeads.isInUse(commitment, withinMs, now);
   }
 
   /** A node told of its slots. */
-  toldSlots(now: number): void {
+  onSlotsObserved(now: number): void {
     this.#updateHeads(now);
   }
 
@@ -110,24 +110,27 @@ export class NodeGroup {
    */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
-    markExclusions(watched, this.limits, now);
-    this.#serving = inService(this.#asked);
+    updateEjections(watched, this.limits, now);
+    this.#serving = inService(this.#candidates);
     this.#primary.review(this.#serving, now);
-    this.#hasPatients = hasPatients(this.#serving, now);
-    this.#deepest = this.#serving.reduce<Slot | null>(deeper, null);
+    this.#hasEjected = hasEjectedNodes(this.#serving, now);
+    this.#oldestAvailable = this.#serving.reduce<Slot | null>(older, null);
     this.#updateHeads(now);
   }
 
   stop(): void {
-    this.hedges.stop();
+    this.hedgeTimer.stop();
   }
 
   #updateHeads(now: number): void {
-    this.#heads.update(this.#serving.filter((node) => node.isWell(now)));
+    this.#chainHeads.update(this.#serving.filter((node) => node.isHealthy(now)));
   }
 }
 
-function deeper(deepest: Slot | null, { abilities: { firstAvailable } }: UpstreamNode): Slot | null {
-  if (firstAvailable === null) return deepest;
-  return deepest === null || firstAvailable < deepest ? firstAvailable : deepest;
+function older(
+  oldestAvailable: Slot | null,
+  { capabilities: { firstAvailable } }: UpstreamNode,
+): Slot | null {
+  if (firstAvailable === null) return oldestAvailable;
+  return oldestAvailable === null || firstAvailable < oldestAvailable ? firstAvailable : oldestAvailable;
 }

@@ -1,7 +1,7 @@
-import type { Slot } from '../ledger/units.ts';
 import type { Network } from '../protocol/call.ts';
+import type { Slot } from '../solana/units.ts';
 import type { NodeState } from './health/node-state.ts';
-import { ownStateOf, reasonOf, stateOf } from './health/node-words.ts';
+import { ownStateOf, reasonOf, stateOf } from './health/node-status-text.ts';
 import type { UpstreamNode } from './node.ts';
 
 /** What is known about a node right now. Holds no URL and no secret. */
@@ -47,15 +47,15 @@ export type NodeStatus = Readonly<{
 }>;
 
 /** What feeds need to know of a node. */
-export type NodeStanding = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
+export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
 
 /** What is said of a node out of service that is asked for want of others. */
-const ASKED_ALL_THE_SAME = 'cordoned, and asked all the same: so is every node of the network';
+const ALL_NODES_CORDONED = 'cordoned, and asked all the same: so is every node of the network';
 
 /** What a node's state is called, and what stands behind it. */
-function saidOf(
+function stateAndReasonOf(
   node: UpstreamNode,
-  ofNetwork: readonly UpstreamNode[],
+  networkNodes: readonly UpstreamNode[],
   isDrained: boolean,
 ): Pick<NodeStatus, 'state' | 'reason'> {
   const now = performance.now();
@@ -64,43 +64,43 @@ function saidOf(
     const reason = node.cordon === null || node.cordon === '' ? 'drained by the operator' : node.cordon;
     return { state: node.inFlight > 0 ? 'draining' : 'drained', reason };
   }
-  const isAsked =
-    node.cordon !== null && ofNetwork.every((other) => other.cordon !== null || other.wrongChain);
-  if (isAsked) return { state: ownStateOf(node, now), reason: ASKED_ALL_THE_SAME };
+  const isStillUsed =
+    node.cordon !== null && networkNodes.every((other) => other.cordon !== null || other.wrongChain);
+  if (isStillUsed) return { state: ownStateOf(node, now), reason: ALL_NODES_CORDONED };
   return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
 /** What is known of a node. @param ofNetwork - all nodes of its network. */
 export function statusOf(
   node: UpstreamNode,
-  ofNetwork: readonly UpstreamNode[],
+  networkNodes: readonly UpstreamNode[],
   drained: boolean,
 ): NodeStatus {
   const now = performance.now();
   return {
     name: node.name,
     network: node.network,
-    ...saidOf(node, ofNetwork, drained),
+    ...stateAndReasonOf(node, networkNodes, drained),
     cordoned: node.cordon !== null,
     drained,
     slot: node.slot,
     lagSlots: node.lagSlots,
     latencyMs: node.latencyMs,
     inFlight: node.inFlight,
-    failuresInRow: node.circuit.failuresInRow,
-    silentMs: node.lastAnswerAt === null ? null : now - node.lastAnswerAt,
+    failuresInRow: node.circuit.consecutiveFailures,
+    silentMs: node.lastResponseAt === null ? null : now - node.lastResponseAt,
     confirmedSlot: node.slots.confirmed,
     finalizedSlot: node.slots.finalized,
     unreplayedSlots: node.slots.unreplayed,
-    firstAvailableBlock: node.abilities.firstAvailable,
-    lacks: node.abilities.missing(now),
+    firstAvailableBlock: node.capabilities.firstAvailable,
+    lacks: node.capabilities.missing(now),
     recentCalls: node.recent.attempts(now),
     failedShare: node.recent.failedShare(now),
     throttledShare: node.recent.throttledShare(now),
     p70Ms: node.recent.latencyMs(0.7, now),
     requestsPerSecond: node.budget?.perSecond ?? null,
-    requestsLeft: node.budget?.left(now) ?? null,
+    requestsLeft: node.budget?.remaining(now) ?? null,
     hedges: node.hedges,
-    copies: node.copies,
+    copies: node.recoveryProbes,
   };
 }

@@ -1,10 +1,10 @@
-import { ByteBudget } from '../base/byte-budget.ts';
+import { ByteBudget } from '../base/cache/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
-import type { Posted, Question } from './exchange.ts';
+import type { NodeRequest, PendingRequest } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
-import { ConnectionPool } from './http1/connection-pool.ts';
-import { requestHead, serverNameOf } from './http1/request-head.ts';
-import { Dialer, originOf } from './http1/socket.ts';
+import { ConnectionPool } from './http-client/connection-pool.ts';
+import { requestHead, serverNameOf } from './http-client/request-head.ts';
+import { Dialer, originOf } from './http-client/socket.ts';
 import type { UpstreamLimits } from './limits.ts';
 import { requestBytes } from './request-body.ts';
 import { RequestBudget } from './request-budget.ts';
@@ -31,7 +31,7 @@ export type NodeConfig = Readonly<{
 }>;
 
 /** What is no escape stands for itself: an address that was kept before it was checked is no reason not to start. */
-function decoded(text: string): string {
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -41,12 +41,12 @@ function decoded(text: string): string {
 
 function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
-  const text = `${decoded(url.username)}:${decoded(url.password)}`;
+  const text = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
 /** What answers of nodes are gathered in: room for one of the longest at least. */
-export const answerBudget = (limits: UpstreamLimits): ByteBudget =>
+export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.answersMaxBytes, limits.answerMaxBytes));
 
 /** What a node may be asked a second; without a burst of its own as much at once as in a second. */
@@ -72,7 +72,7 @@ export class UpstreamNode extends NodeHealth {
     config: NodeConfig,
     network: Network,
     limits: UpstreamLimits,
-    answers: ByteBudget = answerBudget(limits),
+    responseBudget: ByteBudget = createResponseBudget(limits),
   ) {
     super({ name: config.name, network, budget: budgetOf(config) }, limits);
     const url = new URL(config.url);
@@ -81,7 +81,7 @@ export class UpstreamNode extends NodeHealth {
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
     const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
-    this.#connections = new ConnectionPool(dialer, limits, answers, config.pipelining);
+    this.#connections = new ConnectionPool(dialer, limits, responseBudget, config.pipelining);
   }
 
   /** The longest answer that it may give. */
@@ -94,13 +94,13 @@ export class UpstreamNode extends NodeHealth {
    * @param deadline - when it is given up, as `performance.now()`.
    * @param now - what that clock showed in this turn of the event loop.
    */
-  post(question: Question, deadline: number, now: number): Posted {
-    const { id, method, params } = question;
-    return this.#connections.post(requestBytes(this.#head, id, method, params), deadline, question, now);
+  send(request: NodeRequest, deadline: number, now: number): PendingRequest {
+    const { id, method, params } = request;
+    return this.#connections.send(requestBytes(this.#head, id, method, params), deadline, request, now);
   }
 
   /** Whether the bytes name this node's host or a key of its, escaped or not: such an error text is not passed on. */
-  revealedBy(bytes: Buffer): boolean {
+  leaksSecret(bytes: Buffer): boolean {
     return revealsOneOf(this.#secrets, bytes);
   }
 

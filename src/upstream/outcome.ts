@@ -1,4 +1,4 @@
-import type { Answer } from '../protocol/call.ts';
+import type { RpcResponse } from '../protocol/call.ts';
 
 /** What a preflight said that decides about a second try; null for everything else. */
 export type PreflightFault = 'blockhash-not-found' | 'already-processed';
@@ -6,9 +6,9 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 /** How one attempt at one node ended. */
 export type Outcome = Readonly<
   /** A JSON-RPC answer, be it a result or an error. */
-  | { kind: 'answer'; answer: Answer; preflight: PreflightFault | null }
+  | { kind: 'answer'; response: RpcResponse; preflight: PreflightFault | null }
   /** HTTP said no; the body is nobody's business. `restMs`: how long the node wants to be left alone. */
-  | { kind: 'status'; status: number; restMs: number | null }
+  | { kind: 'status'; status: number; retryAfterMs: number | null }
   /** HTTP 200, but no answer to our request. */
   | { kind: 'garbage' }
   /** An error whose text names the node's host or a key of ours: the caller may not see it. */
@@ -18,16 +18,16 @@ export type Outcome = Readonly<
   /** There was no room for it beside the answers that are held already. Another node's would find none either. */
   | { kind: 'no-room' }
   /** No answer. `bytesLeft`: whether the node may have read the request. */
-  | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean }
+  | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
   /** The caller went away. */
-  | { kind: 'aborted'; bytesLeft: boolean }
+  | { kind: 'aborted'; wasSent: boolean }
 >;
 
 /** A few words about an outcome for logs. Holds nothing that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'answer':
-      return outcome.answer.errorCode === 0 ? 'answered' : `JSON-RPC error ${outcome.answer.errorCode}`;
+      return outcome.response.errorCode === 0 ? 'answered' : `JSON-RPC error ${outcome.response.errorCode}`;
     case 'status':
       return `HTTP status ${outcome.status}`;
     case 'garbage':
@@ -41,7 +41,7 @@ export function outcomeText(outcome: Outcome): string {
     case 'aborted':
       return 'given up by the caller';
     case 'transport':
-      if (!outcome.bytesLeft) return outcome.timedOut ? 'no connection in time' : 'no connection';
+      if (!outcome.wasSent) return outcome.timedOut ? 'no connection in time' : 'no connection';
       return outcome.timedOut ? 'no answer in time' : 'connection lost';
   }
 }

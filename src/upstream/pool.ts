@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
-import type { Asked, Asker, Call, DirectSource, Network } from '../protocol/call.ts';
-import { askDirectly } from '../protocol/direct-source.ts';
+import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { networkNotServed } from '../protocol/network-not-served.ts';
-import { askNodes } from './ask.ts';
-import type { KnownSlots } from './known-slots.ts';
+import { requestFrom } from '../protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
-import { NodeSets, type NodesByNetwork } from './node-sets.ts';
+import { NodeRegistry, type NodesByNetwork } from './node-registry.ts';
 import { type NodeStatus, statusOf } from './node-status.ts';
-import { nothingAsked } from './nothing-asked.ts';
+import { noopPendingCall } from './noop-pending-call.ts';
+import { executeWithRetry } from './retry/execute-with-retry.ts';
+import type { SlotTracker } from './slots/slot-tracker.ts';
 
 export type UpstreamPoolOptions = Readonly<{
   nodes: NodesByNetwork;
@@ -19,8 +19,8 @@ export type UpstreamPoolOptions = Readonly<{
 }>;
 
 /** The nodes of all networks as one source, with retries and failover inside. */
-export type UpstreamPool = DirectSource &
-  KnownSlots &
+export type UpstreamPool = RpcDispatcher &
+  SlotTracker &
   Readonly<{
     /** Begins to watch the nodes. Calls are answered before that too. */
     start(): void;
@@ -52,47 +52,51 @@ export type UpstreamPool = DirectSource &
  * `ask` throws Failure NETWORK_NOT_SERVED for a network without nodes; see askNodes for the rest.
  */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
-  const sets = new NodeSets(options.nodes, { ...defaultUpstreamLimits, ...options.limits }, options.log);
+  const registry = new NodeRegistry(
+    options.nodes,
+    { ...defaultUpstreamLimits, ...options.limits },
+    options.log,
+  );
 
-  const put = (call: Call, asker: Asker): Asked => {
-    const group = sets.groupOf(call.network);
-    if (group !== null && group.serving.length > 0) return askNodes(group, call, asker);
+  const dispatch = (call: Call, handler: ResponseHandler): PendingCall => {
+    const group = registry.groupOf(call.network);
+    if (group !== null && group.serving.length > 0) return executeWithRetry(group, call, handler);
     const { network } = call;
-    asker.failed(
+    handler.onError(
       group === null
-        ? networkNotServed(network, sets.networks)
+        ? networkNotServed(network, registry.networks)
         : new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } }),
     );
-    return nothingAsked;
+    return noopPendingCall;
   };
 
   const setCordon = (network: Network, name: string, reason: string | null): boolean => {
-    const node = sets.find(network, name);
+    const node = registry.find(network, name);
     if (node === undefined) return false;
     node.cordon = reason;
-    sets.groupOf(network)?.settle();
+    registry.groupOf(network)?.refresh();
     return true;
   };
 
   return {
-    ask: (call, signal) => askDirectly({ put }, call, signal),
-    put,
-    start: () => sets.start(),
-    stop: async () => sets.stop(),
+    request: (call, signal) => requestFrom({ dispatch }, call, signal),
+    dispatch,
+    start: () => registry.start(),
+    stop: async () => registry.stop(),
     status: () =>
-      sets.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, sets.isDrained(node)))),
-    networks: () => sets.networks,
-    slotAt: (network, commitment) => sets.groupOf(network)?.headAt(commitment) ?? null,
-    nodesOf: (network) => sets.groupOf(network)?.serving ?? [],
+      registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
+    networks: () => registry.networks,
+    slotAt: (network, commitment) => registry.groupOf(network)?.headAt(commitment) ?? null,
+    nodesOf: (network) => registry.groupOf(network)?.serving ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),
-    drain: (drained) => sets.drain(drained),
-    change: (nodes, changed) => sets.change(nodes, { ...defaultUpstreamLimits, ...changed }),
+    drain: (drained) => registry.drain(drained),
+    change: (nodes, changed) => registry.change(nodes, { ...defaultUpstreamLimits, ...changed }),
     async waitUntilReady(timeoutMs) {
       const cancel = new AbortController();
-      const late = sleep(timeoutMs, false, { signal: cancel.signal }).catch(() => false);
-      const ready = sets.answered().then(() => true);
-      const result = await Promise.race([ready, late]);
+      const timeout = sleep(timeoutMs, false, { signal: cancel.signal }).catch(() => false);
+      const ready = registry.waitForFirstResponses().then(() => true);
+      const result = await Promise.race([ready, timeout]);
       cancel.abort();
       return result;
     },

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/digits.ts';
-import { copyTo } from '../base/short-bytes.ts';
+import { DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/text/digits.ts';
+import { copyTo } from '../base/text/short-bytes.ts';
 import { methods } from '../protocol/methods.ts';
 
 /** The id behind another: whole numbers of up to 31 bits, from 1 on and round. */
@@ -23,30 +23,32 @@ const BEFORE_ID = Buffer.from('{"jsonrpc":"2.0","id":');
 const CLOSE = 0x7d;
 
 /** What stands between the id and the params, or behind the id when there are none. */
-type Rest = Readonly<{ withParams: Buffer; alone: Buffer }>;
+type BodySuffix = Readonly<{ withParams: Buffer; withoutParams: Buffer }>;
 
-function restOf(method: string): Rest {
+function suffixOf(method: string): BodySuffix {
   const member = `,"method":${JSON.stringify(method)}`;
-  return { withParams: Buffer.from(`${member},"params":`), alone: Buffer.from(`${member}}`) };
+  return { withParams: Buffer.from(`${member},"params":`), withoutParams: Buffer.from(`${member}}`) };
 }
 
 /** Of the methods of the table, which are nearly all that is asked. */
-const rests: ReadonlyMap<string, Rest> = new Map(Object.keys(methods).map((name) => [name, restOf(name)]));
+const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
+  Object.keys(methods).map((name) => [name, suffixOf(name)]),
+);
 
 /** What stands behind the id. */
-function restFor(method: string, params: Buffer | null): Buffer {
-  const rest = rests.get(method) ?? restOf(method);
-  return params === null ? rest.alone : rest.withParams;
+function suffixFor(method: string, params: Buffer | null): Buffer {
+  const suffix = knownSuffixes.get(method) ?? suffixOf(method);
+  return params === null ? suffix.withoutParams : suffix.withParams;
 }
 
-const bodyLength = (id: number, rest: Buffer, params: Buffer | null): number =>
-  BEFORE_ID.length + digitCount(id) + rest.length + (params === null ? 0 : params.length + 1);
+const bodyLength = (id: number, suffix: Buffer, params: Buffer | null): number =>
+  BEFORE_ID.length + digitCount(id) + suffix.length + (params === null ? 0 : params.length + 1);
 
 /** Written into place, up to the end: joining buffers, or making a text of it, would make several more for every request. */
-function writeBody(bytes: Buffer, start: number, id: number, rest: Buffer, params: Buffer | null): void {
+function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, params: Buffer | null): void {
   const idAt = copyTo(bytes, start, BEFORE_ID);
-  const restAt = writeDigits(bytes, idAt, id, digitCount(id));
-  const paramsAt = copyTo(bytes, restAt, rest);
+  const suffixAt = writeDigits(bytes, idAt, id, digitCount(id));
+  const paramsAt = copyTo(bytes, suffixAt, suffix);
   if (params === null) return;
   bytes.set(params, paramsAt);
   bytes[bytes.length - 1] = CLOSE;
@@ -58,9 +60,9 @@ function writeBody(bytes: Buffer, start: number, id: number, rest: Buffer, param
  * @param params - raw JSON text; null leaves the member out.
  */
 export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
-  const rest = restFor(method, params);
-  const bytes = Buffer.allocUnsafe(bodyLength(id, rest, params));
-  writeBody(bytes, 0, id, rest, params);
+  const suffix = suffixFor(method, params);
+  const bytes = Buffer.allocUnsafe(bodyLength(id, suffix, params));
+  writeBody(bytes, 0, id, suffix, params);
   return bytes;
 }
 
@@ -69,12 +71,12 @@ export function requestBody(id: number, method: string, params: Buffer | null): 
  * @param head - ends where the number of bytes of the body belongs.
  */
 export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
-  const rest = restFor(method, params);
-  const length = bodyLength(id, rest, params);
+  const suffix = suffixFor(method, params);
+  const length = bodyLength(id, suffix, params);
   const digits = digitCount(length);
   const bytes = Buffer.allocUnsafe(head.length + digits + HEAD_END.length + length);
   const lengthAt = copyTo(bytes, 0, head);
   const bodyAt = copyTo(bytes, writeDigits(bytes, lengthAt, length, digits), HEAD_END);
-  writeBody(bytes, bodyAt, id, rest, params);
+  writeBody(bytes, bodyAt, id, suffix, params);
   return bytes;
 }

@@ -11,7 +11,7 @@ describe('what a node may be asked a second', () => {
     expect(budget.has(1_000)).toBe(false);
     expect(budget.has(1_099)).toBe(false);
     expect(budget.has(1_100)).toBe(true);
-    expect(budget.left(9_000)).toBe(3);
+    expect(budget.remaining(9_000)).toBe(3);
   });
 
   it('is reserved in turn by those who wait', () => {
@@ -23,7 +23,7 @@ describe('what a node may be asked a second', () => {
       return ms;
     });
     expect(waits).toEqual([100, 200, 300]);
-    budget.giveBack();
+    budget.refund();
     expect(budget.waitMs(1_000)).toBe(300);
   });
 });

@@ -5,7 +5,7 @@ const SECONDS = /^\d{1,9}$/;
  * @param nowMs - the wall clock, for dates.
  * @returns null when the header is absent or says nothing.
  */
-export function retryAfterMs(header: string | null, nowMs: number): number | null {
+export function parseRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   const text = header.trim();
   if (SECONDS.test(text)) return Number(text) * 1000;

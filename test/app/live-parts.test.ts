@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { MessagePace } from '../../src/access/message-pace.ts';
-import { accountOptionsOf } from '../../src/app/control-services.ts';
-import { LiveConfiguration } from '../../src/app/live-configuration.ts';
-import { MailPace } from '../../src/control/notices/mail-pace.ts';
-import { RequestLog } from '../../src/observe/request-log.ts';
+import { accountOptionsOf } from '../../src/app/servers/control-services.ts';
+import { LiveConfiguration } from '../../src/config/live-configuration.ts';
+import { MailRateLimiter } from '../../src/control/notices/mail-rate-limiter.ts';
+import { MessageRateLimiter } from '../../src/gateway/limits/message-rate-limiter.ts';
+import { RequestLog } from '../../src/gateway/telemetry/request-log.ts';
 import { TrustedProxies } from '../../src/servers/client-address.ts';
 import { load } from './load-configuration.ts';
 
@@ -16,18 +16,18 @@ const change = (toml: string): void => live.replace(load(toml));
 
 it('the request log keeps what is to be kept now', () => {
   const log = new RequestLog(requestLog);
-  expect(log.begin(0)).toBeNull();
+  expect(log.start(0)).toBeNull();
   change('[request_log]\nper_second = 1\n');
-  expect(log.begin(0)).not.toBeNull();
+  expect(log.start(0)).not.toBeNull();
 });
 
 it('messages are read at the pace of now', () => {
-  const pace = new MessagePace(websocket);
+  const pace = new MessageRateLimiter(websocket);
   const plan = { rpcPerSecond: 1 };
   change('[websocket]\nmessages_per_second = 10\n');
-  expect(pace.spend('a', plan, 100, 0, 0)).toBe(2_000);
+  expect(pace.consume('a', plan, 100, 0, 0)).toBe(2_000);
   change('[websocket]\nmessages_per_second = 1000\n');
-  expect(pace.spend('b', plan, 100, 0, 0)).toBe(0);
+  expect(pace.consume('b', plan, 100, 0, 0)).toBe(0);
 });
 
 it('the word of a proxy counts from when it is trusted, and no longer, on connections that are open too', () => {
@@ -43,7 +43,7 @@ it('the word of a proxy counts from when it is trusted, and no longer, on connec
 
 it('accounts and mails are bounded by what is said now', () => {
   const accounts = accountOptionsOf(live.view);
-  const pace = new MailPace(mail, () => 0);
+  const pace = new MailRateLimiter(mail, () => 0);
   change(
     '[accounts]\nsign_up = "open"\nmembers_max = 3\ninvitation_days = 2\n[mail]\ncustomer_per_hour = 0\n',
   );

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { reloadLocally } from '../../src/app/reload-commands.ts';
 import { openReloadSocket } from '../../src/app/reload-socket.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { Reloaded, ReloadedBy } from '../../src/control/api/services.ts';
+import type { ReloadActor, ReloadResult } from '../../src/control/api/services.ts';
 import { temporaryFolder } from '../service/program.ts';
 
 const logged: string[] = [];
@@ -16,10 +16,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const open = async (folder: string, reload: (by: ReloadedBy) => Promise<Reloaded>): Promise<void> => {
+const open = async (folder: string, reload: (by: ReloadActor) => Promise<ReloadResult>): Promise<void> => {
   stops.push(await openReloadSocket(folder, reload, log));
 };
-const changing = (field: string) => async (): Promise<Reloaded> => ({ changed: [field], restart: [] });
+const changing = (field: string) => async (): Promise<ReloadResult> => ({ changed: [field], restart: [] });
 
 /** Leaves what a process leaves behind that is killed while it listens. */
 const killed = (path: string): void => {

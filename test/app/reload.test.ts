@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Configuration } from '../../src/app/configuration.ts';
-import { LiveConfiguration } from '../../src/app/live-configuration.ts';
-import { NodesInForce } from '../../src/app/nodes-in-force.ts';
 import { Reload } from '../../src/app/reload.ts';
+import { ActiveNodes } from '../../src/app/upstreams/active-nodes.ts';
 import { createLogger, type Logger } from '../../src/base/log.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
+import { LiveConfiguration } from '../../src/config/live-configuration.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { syncPlans } from '../../src/control/plans.ts';
 import { temporaryFolder } from '../service/program.ts';
@@ -20,7 +20,7 @@ let store: Store;
 let lines: string[];
 let log: Logger;
 let live: LiveConfiguration;
-let inForce: NodesInForce;
+let inForce: ActiveNodes;
 let reload: Reload;
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const configuration = load(BEFORE);
   await syncPlans(store, configuration.plans, 'test');
   live = new LiveConfiguration(configuration);
-  inForce = new NodesInForce({
+  inForce = new ActiveNodes({
     file: configuration.upstreams,
     ledger: null,
     added: [],
@@ -41,7 +41,7 @@ beforeEach(async () => {
     read: () => load(null, ['--config', file]),
     logLevelOf: ({ level }: Configuration['log']) => (level === 'auto' ? 'info' : level),
   };
-  reload = new Reload({ live, rereading, store, inForce, log });
+  reload = new Reload({ live, reloadSource: rereading, store, activeNodes: inForce, log });
 });
 afterEach(() => store.close());
 

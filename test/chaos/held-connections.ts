@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { createKey, type NewKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
-import { revokeKey } from '../../src/control/keys/key-state.ts';
-import { createKey, type NewKey } from '../../src/control/keys/keys.ts';
 import { GrpcClient } from '../service/grpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
 import type { Ready } from '../service/start-service.ts';

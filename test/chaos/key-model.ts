@@ -1,8 +1,8 @@
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { createKey, type NewKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/keys/key-state.ts';
-import { createKey, type NewKey } from '../../src/control/keys/keys.ts';
 import { rotateKey } from '../../src/control/keys/rotate-key.ts';
-import type { Verdict } from './key-traffic.ts';
+import type { RequestOutcome } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
 /** A key as whoever changed it knows it. Times are those of `performance.now()`. */
@@ -75,7 +75,7 @@ export class KeyModel {
   }
 
   /** Calls a key and holds what comes against what is known of it. */
-  async judge(key: ModelKey, call: () => Promise<Verdict>, at: string): Promise<void> {
+  async check(key: ModelKey, call: () => Promise<RequestOutcome>, at: string): Promise<void> {
     const { generation, busy } = key;
     const { startedAt, outcome } = await call();
     if (busy || key.unsure || key.generation !== generation) return;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 /** What came of one call: `ok`, the code of a refusal, or what kept it from an answer. */
-export type Verdict = Readonly<{ startedAt: number; endedAt: number; outcome: string }>;
+export type RequestOutcome = Readonly<{ startedAt: number; endedAt: number; outcome: string }>;
 
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 const POLL_MS = 20;
@@ -21,10 +21,12 @@ export class KeyTraffic {
     return this.#urls.length;
   }
 
-  async call(gateway: number, secret: string): Promise<Verdict> {
+  async call(gateway: number, secret: string): Promise<RequestOutcome> {
     this.calls++;
     const startedAt = performance.now();
-    const outcome = await this.#ask(this.#urls[gateway]!, secret).catch((error: unknown) => String(error));
+    const outcome = await this.#request(this.#urls[gateway]!, secret).catch((error: unknown) =>
+      String(error),
+    );
     return { startedAt, endedAt: performance.now(), outcome };
   }
 
@@ -72,7 +74,7 @@ export class KeyTraffic {
     return request(url, { method: 'POST', headers, body: BODY, dispatcher: this.#agent });
   }
 
-  async #ask(url: string, secret: string): Promise<string> {
+  async #request(url: string, secret: string): Promise<string> {
     const answer = await this.#post(url, secret);
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text.includes('"result"')) return 'ok';

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { HeldConnections } from './held-connections.ts';
 import { KeyModel, type ModelKey, type Verb, verbs } from './key-model.ts';
 import { KeyTraffic } from './key-traffic.ts';
-import { faultsOf, share } from './keys-verdict.ts';
+import { faultsOf, share } from './keys-result.ts';
 import { LimitChanges } from './limit-changes.ts';
 import { bounds, Outages } from './outages.ts';
 
@@ -74,7 +74,7 @@ async function probes(model: KeyModel, traffic: KeyTraffic, isOver: () => boolea
   while (!isOver()) {
     const gateway = Math.floor(Math.random() * traffic.gateways);
     const key = model.any();
-    await model.judge(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}`);
+    await model.check(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}`);
   }
 }
 
@@ -98,7 +98,7 @@ async function lookAtAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
   await model.settle();
   for (const key of model.keys)
     for (let gateway = 0; gateway < traffic.gateways; gateway++)
-      await model.judge(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}, at the end`);
+      await model.check(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}, at the end`);
 }
 
 /** Between two exchanges with Redis: `shared.sync_interval_ms` as it is when nothing else is said. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeKey } from '../../src/control/keys/change-key.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
 import { KeyRefusedError, type KeyRegister } from '../../src/control/keys/key-register.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
 import type { KeyTraffic } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
@@ -37,12 +37,12 @@ export class LimitChanges {
       });
       if (done === null) continue;
       this.changes++;
-      await this.#untilSaid(secret, perSecond);
+      await this.#untilLogged(secret, perSecond);
     }
   }
 
   /** Until each gateway tells of the rate. */
-  async #untilSaid(secret: string, perSecond: number): Promise<void> {
+  async #untilLogged(secret: string, perSecond: number): Promise<void> {
     const since = performance.now();
     for (let gateway = 0; gateway < this.#traffic.gateways; gateway++) {
       for (;;) {

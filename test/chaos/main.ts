@@ -3,19 +3,19 @@ import { parseArgs } from 'node:util';
 import { Gauge } from '../soak/geyser/gauge.ts';
 import { waitedForProcessorMs } from '../soak/rest/pulse.ts';
 import { makeBoundKey } from './load/bound-key.ts';
-import { type Door, HttpDoor, SocketDoor } from './load/doors.ts';
+import { HttpTestClient, type TestClient, WebSocketTestClient } from './load/clients.ts';
+import { FaultChecker } from './load/fault-checker.ts';
 import { GatewayLog } from './load/gateway-log.ts';
 import { makeHistory } from './load/history.ts';
-import { Judge } from './load/judge.ts';
-import { Questions } from './load/questions.ts';
+import { ReadCalls } from './load/read-calls.ts';
 import { Reads } from './load/reads.ts';
-import { Sends } from './load/sends.ts';
 import { Sessions } from './load/sessions.ts';
-import { Ailments, GRACE_MS, PATIENCE_MS } from './nodes/ailments.ts';
-import { Chance } from './nodes/chance.ts';
+import { Submissions } from './load/submissions.ts';
+import { ANSWER_WINDOW_MS, FaultHistory, GRACE_MS } from './nodes/fault-history.ts';
+import { FaultInjector } from './nodes/fault-injector.ts';
+import { ChaosFixture } from './nodes/fixture.ts';
 import { PROMPT_MS, watchPulse } from './nodes/pulse.ts';
-import { Scene } from './nodes/scene.ts';
-import { Unrest } from './nodes/unrest.ts';
+import { SeededRandom } from './nodes/seeded-random.ts';
 import { GROWTH_MAX, type Parts, resultOf, SUCCESS_MIN, summaryOf } from './report.ts';
 
 const USAGE = `Usage: npm run chaos -- [options]
@@ -26,7 +26,7 @@ or stuck at a slot. Meanwhile clients read through both doors, alone and in batc
 chain go back, and real transactions are sent and followed on the ledger itself.
 
 A read could have been answered when one node was well from ${GRACE_MS} ms before its beginning to its end, or for
-${PATIENCE_MS / 1_000} s. A node to which nothing was done counts as starved, not as well, while it takes more than
+${ANSWER_WINDOW_MS / 1_000} s. A node to which nothing was done counts as starved, not as well, while it takes more than
 ${PROMPT_MS / 1_000} s to answer who asks it past the gateway: the machine is too busy.
 Ends with 1 when less than ${SUCCESS_MIN * 100} % of those were answered as they must be, when a session went back, when a
 transaction was lost or answered wrongly, or when memory of the second half is more than ${GROWTH_MAX} times that of the first.
@@ -71,20 +71,26 @@ const say = (text: string): void => {
 const minutes = Number(values.minutes);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 say(`seed ${seed}, ${minutes} minutes; starting the ledger, its nodes and the gateway`);
-const scene = await Scene.start({ slotMs: Number(values['slot-ms']) });
+const scene = await ChaosFixture.start({ slotMs: Number(values['slot-ms']) });
 await makeHistory(scene);
-const questions = await Questions.of(scene);
+const questions = await ReadCalls.of(scene);
 
 const { ready, key, process: gateway } = scene.gateway;
-const http = new HttpDoor(ready.rpcUrl, key);
-const socket = new SocketDoor(`${ready.wsUrl}?api-key=${key}`);
-const ailments = new Ailments(scene.nodes.map(({ name }) => name));
-const judge = new Judge(ailments, new GatewayLog(scene.logFile), say);
+const http = new HttpTestClient(ready.rpcUrl, key);
+const socket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${key}`);
+const ailments = new FaultHistory(scene.nodes.map(({ name }) => name));
+const judge = new FaultChecker(ailments, new GatewayLog(scene.logFile), say);
 
 /** Each kind of load has chance of its own: what happens to the nodes does not depend on how quick they are. */
-const chanceOf = (nth: number): Chance => new Chance(seed + 1_000 * nth);
-const readsOf = (door: Door, share: number, nth: number): Reads =>
-  new Reads({ door, questions, judge, chance: chanceOf(nth), perSecond: Number(values.reads) * share });
+const chanceOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
+const readsOf = (door: TestClient, share: number, nth: number): Reads =>
+  new Reads({
+    client: door,
+    questions,
+    checker: judge,
+    chance: chanceOf(nth),
+    perSecond: Number(values.reads) * share,
+  });
 
 const reads = {
   http: [readsOf(http, 1, 1)],
@@ -92,17 +98,23 @@ const reads = {
   both: [readsOf(http, 1 - SOCKET_SHARE, 1), readsOf(socket, SOCKET_SHARE, 2)],
 }[values.door];
 if (reads === undefined) throw new Error(`there is no door ${values.door}: http, websocket or both`);
-const sends = new Sends({ door: http, scene, judge, chance: chanceOf(3), perSecond: Number(values.sends) });
+const sends = new Submissions({
+  client: http,
+  scene,
+  checker: judge,
+  chance: chanceOf(3),
+  perSecond: Number(values.sends),
+});
 /** Sessions are named by a header, or all that a key asks is one, through whichever door. */
-const boundSocket = new SocketDoor(`${ready.wsUrl}?api-key=${await makeBoundKey(scene.gateway)}`);
-const ofHeader = { kind: 'session', door: http, count: Number(values.sessions), readers: 2 };
-const ofKey = { kind: 'bound-key', door: boundSocket, count: 1, readers: 4 };
+const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${await makeBoundKey(scene.gateway)}`);
+const ofHeader = { kind: 'session', client: http, count: Number(values.sessions), readers: 2 };
+const ofKey = { kind: 'bound-key', client: boundSocket, count: 1, readers: 4 };
 const sessions = [ofHeader, ofKey].map(
-  (one, nth) => new Sessions({ ...one, scene, judge, chance: chanceOf(4 + nth) }),
+  (one, nth) => new Sessions({ ...one, scene, checker: judge, chance: chanceOf(4 + nth) }),
 );
 const gauge = new Gauge(gateway.pid ?? 0);
 const waitedMs = (): number => waitedForProcessorMs(gateway.pid ?? 0);
-const parts: Parts = { seed, minutes, judge, reads, sends, gauge, waitedMs };
+const parts: Parts = { seed, minutes, checker: judge, reads, sends, gauge, waitedMs };
 
 const beganAt = performance.now();
 const isOver = (): boolean => performance.now() - beganAt > minutes * 60_000;
@@ -116,13 +128,13 @@ function progress(): void {
   const seconds = Math.round((now - beganAt) / 1_000);
   const memory = gauge.memoryMib.at(-1) ?? 0;
   say(
-    `${seconds} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ${ailments.toldOf(now, now + 1)}`,
+    `${seconds} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ${ailments.describe(now, now + 1)}`,
   );
 }
 
 const timer = setInterval(progress, PROGRESS_MS);
 await Promise.all([
-  new Unrest(scene.nodes, ailments, seed).run(isOver),
+  new FaultInjector(scene.nodes, ailments, seed).run(isOver),
   ...scene.nodes.map((node, at) => watchPulse(node, at, ailments, isOver)),
   ...reads.map((one) => one.run(isOver)),
   ...sessions.map((one) => one.run(isOver)),

@@ -1,7 +1,7 @@
 import { type Gauge, sparkline } from '../soak/geyser/gauge.ts';
-import type { Judge } from './load/judge.ts';
+import type { FaultChecker } from './load/fault-checker.ts';
 import type { Reads } from './load/reads.ts';
-import type { Sends } from './load/sends.ts';
+import type { Submissions } from './load/submissions.ts';
 
 /** Of the requests that a node could have answered. */
 export const SUCCESS_MIN = 0.9999;
@@ -14,9 +14,9 @@ const JUDGED_SECONDS = 180;
 export type Parts = Readonly<{
   seed: number;
   minutes: number;
-  judge: Judge;
+  checker: FaultChecker;
   reads: readonly Reads[];
-  sends: Sends;
+  sends: Submissions;
   gauge: Gauge;
   /** How long the gateway was ready to run and others had the processors. */
   waitedMs: () => number;
@@ -31,8 +31,8 @@ function growthOf(gauge: Gauge): number | null {
 }
 
 /** Every promise that was broken, in words. */
-function brokenOf({ judge, gauge }: Parts): string[] {
-  const shares = [...judge.tallies].flatMap(([kind, tally]) =>
+function brokenOf({ checker, gauge }: Parts): string[] {
+  const shares = [...checker.tallies].flatMap(([kind, tally]) =>
     tally.share >= SUCCESS_MIN
       ? []
       : [`${percent(tally.share)} of ${kind} requests succeeded that a node could have answered`],
@@ -40,22 +40,22 @@ function brokenOf({ judge, gauge }: Parts): string[] {
   const growth = growthOf(gauge);
   const grown =
     growth === null || growth <= GROWTH_MAX ? [] : [`memory grew by a factor of ${growth.toFixed(2)}`];
-  const beyond = judge.brokenCount - judge.broken.length;
-  return [...shares, ...judge.broken, ...(beyond > 0 ? [`${beyond} more`] : []), ...grown];
+  const beyond = checker.brokenCount - checker.broken.length;
+  return [...shares, ...checker.broken, ...(beyond > 0 ? [`${beyond} more`] : []), ...grown];
 }
 
 /** What came of a run. `broken`: the promises that were not kept. */
 export function resultOf(parts: Parts) {
-  const { seed, minutes, judge, reads, sends, gauge } = parts;
-  const { fates, answers, turnedAway } = sends;
+  const { seed, minutes, checker, reads, sends, gauge } = parts;
+  const { outcomes, answers, rejected } = sends;
   return {
     ...{ seed, minutes },
-    illnesses: judge.ailments
+    illnesses: checker.faultHistory
       .totals()
-      .map((one) => ({ ...one, faults: judge.faultsDuring.get(one.illness) ?? 0 })),
-    requests: Object.fromEntries([...judge.tallies].map(([kind, tally]) => [kind, tally.shown()])),
-    leftOut: reads.reduce((sum, one) => sum + one.leftOut, 0) + sends.leftOut,
-    transactions: { ...fates, answers, turnedAway },
+      .map((one) => ({ ...one, faults: checker.faultsDuring.get(one.fault) ?? 0 })),
+    requests: Object.fromEntries([...checker.tallies].map(([kind, tally]) => [kind, tally.summary()])),
+    leftOut: reads.reduce((sum, one) => sum + one.skipped, 0) + sends.skipped,
+    transactions: { ...outcomes, answers, turnedAway: rejected },
     memory: { mib: gauge.memoryMib.at(-1) ?? 0, growth: growthOf(gauge), cpuShare: gauge.cpuShare },
     waitedSeconds: Math.round(parts.waitedMs() / 1_000),
     broken: brokenOf(parts),
@@ -67,8 +67,8 @@ export function summaryOf(parts: Parts): string {
   const result = resultOf(parts);
   const { landed, failed, expired, answers, turnedAway } = result.transactions;
   const illnesses = result.illnesses.map(
-    ({ illness, count, seconds, faults }) =>
-      `  ${illness.padEnd(13)} ${String(count).padStart(5)} times ${String(seconds).padStart(6)} s   faults meanwhile: ${faults}`,
+    ({ fault, count, seconds, faults }) =>
+      `  ${fault.padEnd(13)} ${String(count).padStart(5)} times ${String(seconds).padStart(6)} s   faults meanwhile: ${faults}`,
   );
   const requests = Object.entries(result.requests).map(
     ([kind, one]) =>

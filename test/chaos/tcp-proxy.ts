@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { Passage, type Weather } from './passage.ts';
+import { type LinkFault, NetworkLink } from './network-link.ts';
 
 /** One connection through the proxy: the client's socket, the one to the target, and what passes between them. */
-type Pair = { readonly near: Socket; readonly far: Socket; passages: readonly Passage[] };
+type Pair = { readonly near: Socket; readonly far: Socket; passages: readonly NetworkLink[] };
 
 /** A proxy on a loopback port that does to connections what networks do. */
 export class TcpProxy {
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
-  readonly #weather: Weather = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
+  readonly #weather: LinkFault = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
   #server: Server;
   #port = 0;
 
@@ -88,7 +88,7 @@ export class TcpProxy {
     if (this.#server.listening) await this.kill();
   }
 
-  #change(weather: Partial<Weather>): void {
+  #change(weather: Partial<LinkFault>): void {
     Object.assign(this.#weather, weather);
     for (const { passages } of this.#pairs) for (const passage of passages) passage.changed();
   }
@@ -105,15 +105,15 @@ export class TcpProxy {
 
   #join(near: Socket, far: Socket): void {
     const pair: Pair = { near, far, passages: [] };
-    const requests = new Passage(near, far, this.#weather, null);
-    const answers = new Passage(far, near, this.#weather, () => reset(pair));
+    const requests = new NetworkLink(near, far, this.#weather, null);
+    const answers = new NetworkLink(far, near, this.#weather, () => reset(pair));
     pair.passages = [requests, answers];
     this.#pairs.add(pair);
     near.on('close', (isBroken) => this.#closed(pair, requests, isBroken));
     far.on('close', (isBroken) => this.#closed(pair, answers, isBroken));
   }
 
-  #closed(pair: Pair, passage: Passage, isBroken: boolean): void {
+  #closed(pair: Pair, passage: NetworkLink, isBroken: boolean): void {
     passage.end(isBroken);
     if (pair.near.destroyed && pair.far.destroyed) this.#pairs.delete(pair);
   }

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
+import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { runHere, runSolway } from './run-solway.ts';
 
@@ -217,7 +217,7 @@ describe('solway keys', () => {
       const { secret, key } = JSON.parse((await spawned('keys', 'create', '--name', 'x', '--json')).out);
       const endedAt = performance.now();
       expect((await seen.promise) - endedAt).toBeLessThan(1_000);
-      expect(directory.identify(secret, Date.now()).id).toBe(key.id);
+      expect(directory.authenticate(secret, Date.now()).id).toBe(key.id);
     } finally {
       await feed.stop();
       await store.close();

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listeningAt } from '../../src/app/listen-once.ts';
 import { problemText } from '../../src/app/problem-text.ts';
+import { listenAt } from '../../src/app/servers/listen.ts';
 import { temporaryFolder } from '../service/program.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
@@ -96,7 +96,7 @@ describe('an error about permission', () => {
       portOption: '--port',
       kind: 'port',
     };
-    const listening = listeningAt(place, () => Promise.reject(denied({ syscall: 'listen' })));
+    const listening = listenAt(place, () => Promise.reject(denied({ syscall: 'listen' })));
     await expect(listening).rejects.toThrow(
       /port 443 of 0\.0\.0\.0: choose one from 1024 up with --port, or .* CAP_NET_BIND_SERVICE/,
     );

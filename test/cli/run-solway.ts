@@ -7,7 +7,7 @@ import { runProgram } from '../../src/cli/program.ts';
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
 /** How a run of the real program ended. */
-export type Run = Readonly<{ code: number | null; out: string; err: string }>;
+export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
 
 /** Without variables of the machine that would change what the program does; its gRPC door on a free port. */
 const own = {
@@ -25,7 +25,7 @@ export async function runSolway(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   input: string | null = null,
-): Promise<Run> {
+): Promise<CommandResult> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: folder,
     env: { ...own, ...environment },
@@ -41,7 +41,7 @@ export async function runHere(
   folder: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<Run> {
+): Promise<CommandResult> {
   const [out, err]: [string[], string[]] = [[], []];
   const before = process.cwd();
   process.chdir(folder);

@@ -1,19 +1,19 @@
 import * as kit from '@solana/kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Feed } from '../../src/streams/feed.ts';
-import { WebSocketDoor } from '../servers/start-websocket-door.ts';
+import { TestWebSocketServer } from '../servers/start-websocket-server.ts';
 
 /** Tells the outcome while the subscription is being opened, as of a transaction that landed long ago. */
 const atOnce: Feed = {
   open: async (_subscription, listener) => {
-    listener.notify(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
+    listener.onNotification(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
     return () => {};
   },
 };
 
-let door: WebSocketDoor;
+let door: TestWebSocketServer;
 beforeEach(async () => {
-  door = await new WebSocketDoor({ feed: atOnce }).listen();
+  door = await new TestWebSocketServer({ feed: atOnce }).listen();
 });
 afterEach(() => door.stop());
 

@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { FundedService } from './funded-service.ts';
-import { connected, Listening, nothing, type YellowstoneClient } from './yellowstone-rig.ts';
+import { connected, nothing, UpdateCollector, type YellowstoneClient } from './yellowstone-client.ts';
 
 /**
  * A client of @grpc/grpc-js, whose code is generated from proto/ when the test runs, beside the published client: both
@@ -92,18 +92,18 @@ type Message = Readonly<{ bytes: Buffer; read: Read }>;
 
 /** The same stream twice: as bytes, and through the published client. */
 class Pair {
-  readonly bytes: Listening<Buffer>;
-  readonly theirs: Listening<Read>;
+  readonly bytes: UpdateCollector<Buffer>;
+  readonly theirs: UpdateCollector<Read>;
   readonly #read: (bytes: Uint8Array) => Read;
   readonly #cancel: () => void;
   readonly #known = new Map<Buffer, Message>();
 
   constructor(
     stream: ClientDuplexStream<object, Buffer>,
-    theirs: Listening<Read>,
+    theirs: UpdateCollector<Read>,
     read: (bytes: Uint8Array) => Read,
   ) {
-    this.bytes = new Listening<Buffer>(stream as unknown as Duplex);
+    this.bytes = new UpdateCollector<Buffer>(stream as unknown as Duplex);
     this.theirs = theirs;
     this.#read = read;
     this.#cancel = () => stream.cancel();
@@ -123,7 +123,7 @@ class Pair {
 
   /** The highest slot that one of them has heard of. */
   get newest(): number {
-    const heard = [...this.bytes.heard.map((bytes) => this.messageOf(bytes).read), ...this.theirs.heard];
+    const heard = [...this.bytes.updates.map((bytes) => this.messageOf(bytes).read), ...this.theirs.updates];
     return Math.max(...heard.map(slotIn));
   }
 
@@ -131,8 +131,8 @@ class Pair {
   between(first: number, last: number): { bytes: Message[]; theirs: Read[] } {
     const inside = (update: Read): boolean => slotIn(update) >= first && slotIn(update) <= last;
     return {
-      bytes: this.bytes.heard.map((bytes) => this.messageOf(bytes)).filter(({ read }) => inside(read)),
-      theirs: this.theirs.heard.filter(inside),
+      bytes: this.bytes.updates.map((bytes) => this.messageOf(bytes)).filter(({ read }) => inside(read)),
+      theirs: this.theirs.updates.filter(inside),
     };
   }
 
@@ -153,7 +153,7 @@ async function open(
   const { path, requestSerialize } = geyser(name);
   const stream = raw.makeBidiStreamRequest(path, requestSerialize, asIs, withKey(key));
   stream.write(request);
-  const theirs = new Listening<Read>(
+  const theirs = new UpdateCollector<Read>(
     name === 'Subscribe' ? await client.subscribe(nothing()) : await client.subscribeDeshred(),
   );
   await theirs.send(request);

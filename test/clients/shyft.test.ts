@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/ledger/address.ts';
-import { coreAsset, heldNft, heldToken, numbered } from '../endpoints/made-tokens.ts';
-import { domain, favourite, keyOf, mintOf, tokenized } from '../endpoints/sns-accounts.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { domain, favourite, keyOf, mintOf, tokenized } from '../rest-api/sns-accounts.ts';
+import { coreAsset, heldNft, heldToken, numbered } from '../rest-api/token-fixtures.ts';
 import { FundedService } from './funded-service.ts';
-import { dataDirWith } from './placed-ledger.ts';
+import { dataDirWith } from './preloaded-ledger.ts';
 import { fungible, nft } from './token-2022-mints.ts';
 
 /**

@@ -9,9 +9,9 @@ import {
 } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { type FirstTold, firstTold } from './first-told.ts';
+import { type FirstUpdate, firstUpdate } from './first-update.ts';
 
 /** Clients as published, against the whole chain: key → gateway → topic → feed → embedded ledger. */
 let service: RunningService;
@@ -39,7 +39,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  const first = <Told>(...told: FirstTold<Told>): Promise<Told> => firstTold(connection, ...told);
+  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
 
   const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 
@@ -67,7 +67,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     const derivedConnection = new Connection(service.ready.rpcUrl, {
       wsEndpoint: derived.replace('wss://rpc.example', `ws://${host}`),
     });
-    const { slot } = await firstTold<{ slot: number }>(
+    const { slot } = await firstUpdate<{ slot: number }>(
       derivedConnection,
       (listener) => derivedConnection.onSlotChange(listener),
       (id) => derivedConnection.removeSlotChangeListener(id),

@@ -11,15 +11,15 @@ import {
 import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { CommitmentLevel, CompressedAccountFilterSet, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeBase58, encodeBase58 } from '../../src/ledger/base58.ts';
+import { decodeBase58, encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
-import { connected, Listening, listen, nothing } from './yellowstone-rig.ts';
+import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
 /** Filters that are asked for less often, each against the whole chain: key → gateway → hub → the ledger's Geyser. */
 let chain: FundedService;
-let rich: Listening<SubscribeUpdate>;
-let sliced: Listening<SubscribeUpdate>;
-let raw: Listening<Buffer>;
+let rich: UpdateCollector<SubscribeUpdate>;
+let sliced: UpdateCollector<SubscribeUpdate>;
+let raw: UpdateCollector<Buffer>;
 /** What the last one was told, up to the end. */
 let readRaw: readonly SubscribeUpdate[];
 let client: Client;
@@ -38,7 +38,7 @@ const cuckooOf = (...keys: readonly Keypair[]) => {
 };
 
 /** As bytes through code that is generated from proto/: the published client has no fields for these. */
-function listenRaw(request: object): Listening<Buffer> {
+function listenRaw(request: object): UpdateCollector<Buffer> {
   const folder = join(import.meta.dirname, '../../proto');
   const code = loadSync('geyser.proto', { longs: String, includeDirs: [folder] });
   const methods = code['geyser.Geyser'] as unknown as Record<string, MethodDefinition<object, object>>;
@@ -48,7 +48,7 @@ function listenRaw(request: object): Listening<Buffer> {
   const stream = client.makeBidiStreamRequest(path, requestSerialize, (bytes: Buffer) => bytes, metadata);
   stream.write(request);
   ends.push(() => stream.cancel());
-  return new Listening<Buffer>(stream as unknown as Duplex);
+  return new UpdateCollector<Buffer>(stream as unknown as Duplex);
 }
 
 /** Whether it says how far the chain is: the request is in force. */
@@ -74,7 +74,7 @@ async function heardAll(): Promise<void> {
   const isBehind = ({ slot }: SubscribeUpdate): boolean => Number(slot?.slot) > Number(transaction!.slot);
   await Promise.all([rich.first(isBehind), sliced.first(isBehind)]);
   await raw.first((bytes) => isBehind(SubscribeUpdate.decode(bytes)));
-  readRaw = raw.heard.map((bytes) => SubscribeUpdate.decode(bytes));
+  readRaw = raw.updates.map((bytes) => SubscribeUpdate.decode(bytes));
 }
 
 beforeAll(async () => {
@@ -144,8 +144,8 @@ afterAll(async () => {
 /** The names with which a transaction was told; empty when it was not. */
 const namesOf = (heard: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
   heard.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
-const by = (stream: Listening<SubscribeUpdate>, name: string): SubscribeUpdate[] =>
-  stream.heard.filter(({ filters }) => filters.includes(name));
+const by = (stream: UpdateCollector<SubscribeUpdate>, name: string): SubscribeUpdate[] =>
+  stream.updates.filter(({ filters }) => filters.includes(name));
 
 describe('transactions', () => {
   it('are told by their signature, and no others', () => {
@@ -155,8 +155,8 @@ describe('transactions', () => {
 
   it('that are votes are told to nobody, since the embedded ledger has none, and all others are no votes', () => {
     expect(by(rich, 'votes')).toEqual([]);
-    expect(namesOf(rich.heard, sent.some)).toEqual(['bySignature', 'noVotes']);
-    expect(namesOf(rich.heard, sent.much)).toEqual(['noVotes']);
+    expect(namesOf(rich.updates, sent.some)).toEqual(['bySignature', 'noVotes']);
+    expect(namesOf(rich.updates, sent.much)).toEqual(['noVotes']);
   });
 
   it('are told by a cuckoo filter, which is one axis with the list beside it', () => {

@@ -2,11 +2,11 @@ import { Keypair } from '@solana/web3.js';
 import { CommitmentLevel, type SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FundedService } from './funded-service.ts';
-import { connected, type Listening, listen, nothing } from './yellowstone-rig.ts';
+import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
 /** What the published client hears of slots at each commitment, through the whole program. */
 let chain: FundedService;
-const streams = new Map<string, Listening<SubscribeUpdate>>();
+const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 const levels = {
   processed: CommitmentLevel.PROCESSED,
   confirmed: CommitmentLevel.CONFIRMED,
@@ -35,7 +35,7 @@ const partOf = ({ filters: _f, createdAt: _c, ping: _p, pong: _q, ...parts }: Su
 /** What a stream heard of each slot between two, in order: kinds, and what they hold. */
 function slotsOf(name: string, from: number, to: number): Map<string, SubscribeUpdate[]> {
   const slots = new Map<string, SubscribeUpdate[]>();
-  for (const update of streams.get(name)!.heard) {
+  for (const update of streams.get(name)!.updates) {
     const slot = partOf(update)?.[1].slot;
     if (slot === undefined || Number(slot) < from || Number(slot) > to) continue;
     slots.set(slot, [...(slots.get(slot) ?? []), update]);

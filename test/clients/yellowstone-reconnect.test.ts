@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type Program, startProgram, temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { asking } from '../soak/ledger-truth.ts';
+import { createSendRequest } from '../soak/ledger-truth.ts';
 import { Traffic } from '../soak/traffic.ts';
-import { connected, listen, nothing } from './yellowstone-rig.ts';
+import { connected, listen, nothing } from './yellowstone-client.ts';
 
 /** The published client in its reconnect mode, before a gateway that goes away and comes back while the chain goes on. */
 let localnet: Program | null = null;
@@ -29,7 +29,7 @@ it('misses nothing when the gateway is restarted under it, and is told nothing t
   const { dataDir } = service;
   const again = [...node, '--grpc-port', new URL(grpcUrl).port];
 
-  const traffic = new Traffic(asking(`http://127.0.0.1:${rpcPort}/`));
+  const traffic = new Traffic(createSendRequest(`http://127.0.0.1:${rpcPort}/`));
   await traffic.fund();
   const client = await connected(grpcUrl, key, {
     enabled: true,
@@ -68,7 +68,7 @@ it('misses nothing when the gateway is restarted under it, and is told nothing t
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(10);
   await hears(newest());
   await service.stop();
-  const before = stream.heard.length;
+  const before = stream.updates.length;
   const away = sent.length;
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(away + 20);
   service = await startService({ configuration: '', dataDir, arguments: again });
@@ -77,15 +77,15 @@ it('misses nothing when the gateway is restarted under it, and is told nothing t
   await sending;
   await hears(newest());
 
-  const signatures = (heard: typeof stream.heard): string[] =>
+  const signatures = (heard: typeof stream.updates): string[] =>
     heard.flatMap(({ transaction }) =>
       transaction?.transaction === undefined ? [] : [encodeBase58(transaction.transaction.signature)],
     );
-  const all = new Set(signatures(stream.heard));
+  const all = new Set(signatures(stream.updates));
   expect(sent.filter((signature) => !all.has(signature))).toEqual([]);
   // It asks for the last slots again, and version 5.0.9 passes on what it had heard of them. Each gateway told it
   // everything once.
-  for (const one of [stream.heard.slice(0, before), stream.heard.slice(before)]) {
+  for (const one of [stream.updates.slice(0, before), stream.updates.slice(before)]) {
     expect(signatures(one)).toHaveLength(new Set(signatures(one)).size);
   }
   stream.close();

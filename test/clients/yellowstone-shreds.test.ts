@@ -1,21 +1,21 @@
 import type { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { GrpcServer } from '../../src/servers/grpc/server.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
-import { OpenDoor } from '../../src/streams/geyser/open-door.ts';
+import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated-handler.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import {
+  type GeneratedTransaction,
+  generateBatch,
+  generateLookup,
+  generateWire,
   keyBytes,
-  type MadeTransaction,
-  madeBatch,
-  madeLookup,
-  madeWire,
-} from '../shreds/made-transactions.ts';
-import { scriptedReader, startStage, turnsUntil } from '../shreds/stage-rig.ts';
-import { connected, Listening, listen, nothing } from './yellowstone-rig.ts';
+} from '../shreds/generated-transactions.ts';
+import { scriptedReader, startStage, ticksUntil } from '../shreds/stage-rig.ts';
+import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
 /** The published client, and a Solway behind another, at the shred stage. */
 
@@ -29,23 +29,26 @@ async function stage(port = 0) {
   const reader = new BatchReader({
     tables: { resolve: () => loaded },
     listener: {
-      batch: (batch) => hub.batch(batch),
+      onBatch: (batch) => hub.onBatch(batch),
       transactions: (transactions) => {
-        for (const one of transactions) hub.transaction(one);
+        for (const one of transactions) hub.onTransaction(one);
       },
     },
   });
-  const server = new GrpcServer({ door: new OpenDoor(hub), health: () => true, log }, { port });
+  const server = new GrpcServer(
+    { handler: new UnauthenticatedHandler(hub), health: () => true, log },
+    { port },
+  );
   const address = await server.listen();
   onTestFinished(() => server.close());
-  const tell = (slot: number, ...made: readonly MadeTransaction[]): void =>
-    reader.read(madeBatch(slot, ...made.map(madeWire)));
+  const tell = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
+    reader.read(generateBatch(slot, ...made.map(generateWire)));
   return { hub, server, tell, port: address.port, url: `http://127.0.0.1:${address.port}` };
 }
 
 /** A request is in force when the server has answered a ping after it. */
 async function inForce(
-  stream: Listening<{ pong?: { id: number } | undefined }>,
+  stream: UpdateCollector<{ pong?: { id: number } | undefined }>,
   request: object,
 ): Promise<void> {
   await stream.send({ ...request, ping: { id: 7 } });
@@ -69,17 +72,17 @@ describe('the published Yellowstone client at the shred stage', () => {
   it('hears transactions with their lookup tables on a deshred stream, and slots', async () => {
     const { url, tell, hub } = await stage();
     const client = await connected(url, undefined);
-    const stream = new Listening<SubscribeUpdateDeshred>(await client.subscribeDeshred());
+    const stream = new UpdateCollector<SubscribeUpdateDeshred>(await client.subscribeDeshred());
     await stream.send({
       deshredTransactions: everything,
       slots: { all: { interslotUpdates: true } },
     });
     onTestFinished(() => stream.close());
     await inForce(stream, { deshredTransactions: {}, slots: {} });
-    hub.slot({ slot: madeBatch(9).slot, parent: null, status: 'firstShredReceived', at: 5n });
-    tell(9, { name: 1, lookups: [madeLookup] });
+    hub.onSlot({ slot: generateBatch(9).slot, parent: null, status: 'firstShredReceived', at: 5n });
+    tell(9, { name: 1, lookups: [generateLookup] });
     const { deshredTransaction } = await stream.first((update) => update.deshredTransaction !== undefined);
-    expect(stream.heard.some(({ slot }) => slot?.status === 3)).toBe(true);
+    expect(stream.updates.some(({ slot }) => slot?.status === 3)).toBe(true);
     const info = deshredTransaction!.transaction!;
     expect(
       [...info.loadedWritableAddresses, ...info.loadedReadonlyAddresses].map(([first]) => first),
@@ -109,7 +112,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     });
     const stream = await listen(client, { ...nothing(), transactions: everything });
     onTestFinished(() => stream.close());
-    await turnsUntil(() => first.hub.size === 1);
+    await ticksUntil(() => first.hub.size === 1);
     const hears = async (tell: typeof first.tell, slot: number): Promise<void> => {
       const heard = stream.first((update) => update.transaction?.slot === String(slot));
       let isHeard = false;
@@ -129,10 +132,10 @@ describe('the published Yellowstone client at the shred stage', () => {
     await stream.first(
       ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
     );
-    expect(stream.heard.filter(({ transaction }) => transaction?.slot === '10')).toHaveLength(3);
+    expect(stream.updates.filter(({ transaction }) => transaction?.slot === '10')).toHaveLength(3);
     await first.server.close();
     const second = await stage(first.port);
-    await turnsUntil(() => second.hub.size === 1);
+    await ticksUntil(() => second.hub.size === 1);
     await hears(second.tell, 11);
     expect(stream.fault).toBeNull();
   });
@@ -145,12 +148,12 @@ describe('a shred stage behind another', () => {
     const config = { ...noShreds, entries: [server], deshred: [server] };
     const reader = scriptedReader({ leader: keyBytes(1), shredVersion: 1 });
     const second = await startStage({ config, reader });
-    await turnsUntil(() => hub.size === 2);
+    await ticksUntil(() => hub.size === 2);
     // Nobody says when the request of the deshred stream is in force.
-    const isHeard = (): boolean => second.stage.counts.doubled > 0;
+    const isHeard = (): boolean => second.stage.counts.duplicates > 0;
     let slot = 9;
     for (; !isHeard(); slot++) {
-      tell(slot, { name: 1 }, { name: 2, lookups: [madeLookup] });
+      tell(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
       await second.entries.received(slot - 8);
     }
     const [told] = second.subscribe.updates;

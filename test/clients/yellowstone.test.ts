@@ -7,9 +7,9 @@ import {
 import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
 import { CommitmentLevel, CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
-import { connected, type Listening, listen, nothing } from './yellowstone-rig.ts';
+import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
 /** The client as published, against the whole chain: key → gateway → hub → the embedded ledger's Geyser. */
 let chain: FundedService;
@@ -69,7 +69,7 @@ describe('calls with one answer', () => {
 });
 
 describe('a stream of every kind of filter', () => {
-  let stream: Listening<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
+  let stream: UpdateCollector<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
   let good: Buffer;
   let failed: Buffer;
   let mint: string;
@@ -161,7 +161,7 @@ describe('a stream of every kind of filter', () => {
       expect(account?.account?.data).toHaveLength(165);
       expect(encodeBase58(account!.account!.data.subarray(0, 32))).toBe(mint);
     }
-    expect(stream.heard.filter(({ filters }) => filters.includes('never'))).toEqual([]);
+    expect(stream.updates.filter(({ filters }) => filters.includes('never'))).toEqual([]);
   });
 
   it('tells transactions by each axis, with all their names in one message', async () => {
@@ -176,13 +176,13 @@ describe('a stream of every kind of filter', () => {
     );
     expect(status.filters).toEqual(['ofPayerStatus']);
     expect(status.transactionStatus?.err).toBeDefined();
-    expect(stream.heard.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
+    expect(stream.updates.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
   });
 
   it('tells slots by status', async () => {
     const { slot } = await stream.first(({ slot: told }) => told?.status === 2);
     const of = (name: string) =>
-      stream.heard.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
+      stream.updates.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
     expect([...new Set(of('plain'))].toSorted()).toEqual([0, 1, 2]);
     expect([...new Set(of('byCommitment'))]).toEqual([0]);
     expect([...new Set(of('lifecycle'))]).toEqual(expect.arrayContaining([0, 1, 2, 5]));
@@ -205,7 +205,7 @@ describe('a stream of every kind of filter', () => {
       entriesCount: String(block!.entries.length),
       executedTransactionCount: String(block!.transactions.length),
     });
-    const entries = stream.heard.filter(({ entry }) => entry?.slot === slot);
+    const entries = stream.updates.filter(({ entry }) => entry?.slot === slot);
     expect(entries).toHaveLength(block!.entries.length);
     const fromNode = await chain.connection.getBlock(Number(slot), { maxSupportedTransactionVersion: 0 });
     expect(fromNode?.blockhash).toBe(block!.blockhash);
@@ -216,11 +216,11 @@ describe('a stream of every kind of filter', () => {
     expect((await stream.first(({ pong }) => pong !== undefined)).pong?.id).toBe(41);
     await stream.send({ ...nothing(), blocksMeta: { onlyMeta: {} } });
     await named('onlyMeta');
-    const from = stream.heard.length;
+    const from = stream.updates.length;
     await stream.first(({ filters, blockMeta }) => filters.includes('onlyMeta') && blockMeta !== undefined);
     await transfer(5_000);
-    const last = await stream.first((update) => stream.heard.indexOf(update) > from + 3);
-    const names = stream.heard.slice(from, stream.heard.indexOf(last)).flatMap(({ filters }) => filters);
+    const last = await stream.first((update) => stream.updates.indexOf(update) > from + 3);
+    const names = stream.updates.slice(from, stream.updates.indexOf(last)).flatMap(({ filters }) => filters);
     expect([...new Set(names)]).toEqual(['onlyMeta']);
   });
 });
@@ -243,12 +243,12 @@ describe('a stream', () => {
       fromSlot: String(from),
     });
     await stream.first(({ blockMeta: told }) => Number(told?.slot) > Number(blockMeta!.slot) + 5);
-    const slots = stream.heard.flatMap(({ blockMeta: told }) =>
+    const slots = stream.updates.flatMap(({ blockMeta: told }) =>
       told === undefined ? [] : [Number(told.slot)],
     );
     expect(slots).toEqual(Array.from(slots, (_, at) => from + at));
     expect(
-      stream.heard.some(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature)),
+      stream.updates.some(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature)),
     ).toBe(true);
     stream.close();
   });

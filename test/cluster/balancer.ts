@@ -21,7 +21,7 @@ export class Balancer {
   readonly #backends: Backend[] = [];
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
-  #turn = 0;
+  #next = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** @returns the ports on which it takes connections. */
@@ -74,7 +74,7 @@ export class Balancer {
 
   #carry(client: Socket, portOf: (backend: Backend) => number): void {
     const ready = this.#backends.filter((backend) => backend.ready);
-    const backend = ready[this.#turn++ % Math.max(1, ready.length)];
+    const backend = ready[this.#next++ % Math.max(1, ready.length)];
     if (backend === undefined) {
       client.destroy();
       return;

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type RedisServer, redisProgram, startRedis } from '../control/limits/redis-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../control/postgres-server.ts';
-import { type RedisServer, redisProgram, startRedis } from '../control/redis-server.ts';
 import { startProgram, temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { Balancer } from './balancer.ts';

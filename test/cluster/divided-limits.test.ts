@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { dividedFields } from '../../src/app/cluster/configuration-of-worker.ts';
+import { dividedFields } from '../../src/app/cluster/worker-configuration.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -23,7 +23,7 @@ export class RequestLoad {
   constructor(url: string, key: string) {
     this.#url = url;
     this.#key = key;
-    this.#clients = Array.from({ length: IN_FLIGHT }, () => this.#ask());
+    this.#clients = Array.from({ length: IN_FLIGHT }, () => this.#request());
   }
 
   /** Resolves once so many more requests were answered. */
@@ -38,7 +38,7 @@ export class RequestLoad {
     return { answered: this.#answered, failed: this.#failed };
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.#key}` };
     for (let id = 1; !this.#stopped; id++) {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'getSlot' });

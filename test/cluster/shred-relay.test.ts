@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import { openRelayedShreds } from '../../src/app/cluster/relayed-shreds.ts';
 import { openShredRelay, type ShredRelay } from '../../src/app/cluster/shred-relay.ts';
-import type { Shreds } from '../../src/app/shreds.ts';
+import type { Shreds } from '../../src/app/upstreams/shreds.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { Slot } from '../../src/ledger/units.ts';
 import { decodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import type { Slot } from '../../src/solana/units.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 import { load } from '../app/load-configuration.ts';
@@ -30,11 +30,11 @@ function listen(hub: DeshredHub): Uint8Array[] {
 it('a worker tells what the primary was told by the sources of the shred stage', async () => {
   const primary = new DeshredHub();
   relay = await openShredRelay(primary, log);
-  worker = openRelayedShreds(relay.place, load(''), log);
+  worker = openRelayedShreds(relay.address, load(''), log);
   const told = listen(worker.hub);
   await expect.poll(() => primary.size).toBe(2);
   const entries = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0);
-  primary.batch({ slot: 7n as Slot, entries, firstShredIndex: 0, endShredIndex: 0, at: 0n });
+  primary.onBatch({ slot: 7n as Slot, entries, firstShredIndex: 0, endShredIndex: 0, at: 0n });
   await expect.poll(() => told.length).toBe(1);
   expect(decodeEntryMessage(Buffer.from(told[0] as Uint8Array))).toMatchObject({ slot: 7n });
   expect(lines).toEqual([]);
@@ -43,7 +43,7 @@ it('a worker tells what the primary was told by the sources of the shred stage',
 it('nobody hears it without the token of this run', async () => {
   const primary = new DeshredHub();
   relay = await openShredRelay(primary, log);
-  worker = openRelayedShreds({ ...relay.place, token: 'another' }, load(''), log);
+  worker = openRelayedShreds({ ...relay.address, token: 'another' }, load(''), log);
   await expect.poll(() => lines.filter((line) => line.includes('UNAUTHENTICATED')).length).toBe(2);
   expect(primary.size).toBe(0);
 });

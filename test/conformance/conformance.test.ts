@@ -13,8 +13,8 @@ import {
 } from '@solana/spl-token';
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { casesFor } from '../../conformance/cases.ts';
 import type { NodeAddress } from '../../conformance/node.ts';
-import { plansFor } from '../../conformance/plans.ts';
 import { describeRow } from '../../conformance/report.ts';
 import { type Row, runConformance } from '../../conformance/run.ts';
 import { type MethodName, methods } from '../../src/protocol/methods.ts';
@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 const faults = (rows: readonly Row[]): string[] =>
-  rows.filter(({ verdict }) => verdict.kind !== 'same').map(describeRow);
+  rows.filter(({ result }) => result.kind !== 'same').map(describeRow);
 
 /** A node that passes every call on and spoils some of the answers. */
 async function startLiar(spoil: (method: string, text: string) => string): Promise<Server> {
@@ -146,7 +146,7 @@ describe('the conformance runner', () => {
       identity: '',
       voteAccount: null,
     };
-    const names = plansFor(anchors, ['getSlot']).map(({ name }) => name);
+    const names = casesFor(anchors, ['getSlot']).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['at processed', 'at confirmed', 'at finalized']));
   });
 
@@ -154,14 +154,14 @@ describe('the conformance runner', () => {
     const rows = await compareWithLiar(['getBalance'], (_, text) =>
       text.replace(/"value":(\d+)/, (_all, value: string) => `"value":${BigInt(value) + 1n}`),
     );
-    expect(rows.some(({ verdict }) => verdict.kind === 'different')).toBe(true);
+    expect(rows.some(({ result }) => result.kind === 'different')).toBe(true);
   });
 
   it('sees a last digit that was rounded away', async () => {
     const rows = await compareWithLiar(['getAccountInfo'], (_, text) =>
       text.replace('18446744073709551615', '18446744073709552000'),
     );
-    const paths = rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
     expect(paths).toContain('.rentEpoch');
   });
 
@@ -169,7 +169,7 @@ describe('the conformance runner', () => {
     const rows = await compareWithLiar(['getBlock'], (_, text) =>
       text.replace('"previousBlockhash"', '"previousHash"'),
     );
-    const paths = rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
     expect(paths).toContain('.previousBlockhash');
   });
 
@@ -177,14 +177,14 @@ describe('the conformance runner', () => {
     const rows = await compareWithLiar(['getBlocksWithLimit'], (_, text) =>
       text.replace('Limit', 'The limit'),
     );
-    expect(rows.find(({ plan }) => plan.name.includes('too many'))?.verdict.kind).toBe('different');
+    expect(rows.find(({ plan }) => plan.name.includes('too many'))?.result.kind).toBe('different');
   });
 
   it('sees a node that lags further than allowed', async () => {
     const lagging = await compareWithLiar(['getSlot'], (_, text) =>
       text.replace(/"result":(\d+)/, (_all, value: string) => `"result":${BigInt(value) - 1000n}`),
     );
-    expect(lagging.filter(({ verdict }) => verdict.kind === 'different')).toHaveLength(3);
+    expect(lagging.filter(({ result }) => result.kind === 'different')).toHaveLength(3);
   });
 
   it('allows no slack to stake, which does not grow with slots', async () => {
@@ -194,7 +194,7 @@ describe('the conformance runner', () => {
         (_all, value: string) => `"activatedStake":${BigInt(value) + 1n}`,
       ),
     );
-    const paths = rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
     expect(paths).toEqual(['.current[0].activatedStake']);
   });
 
@@ -202,18 +202,18 @@ describe('the conformance runner', () => {
     const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
       text.replace('"value":', '"value":1').replace(/"slot":(\d+)/, '"slot":9$1'),
     );
-    expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
+    expect(rows.map(({ result }) => result.kind)).toEqual(['undecided']);
   });
 
   it('decides nothing about a node that stands at an earlier slot', async () => {
     const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
       text.replace('"value":', '"value":1').replace(/"slot":\d+/, '"slot":1'),
     );
-    expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
+    expect(rows.map(({ result }) => result.kind)).toEqual(['undecided']);
   });
 
   const pathsOf = (rows: readonly Row[]): string[] =>
-    rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+    rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
 
   it('sees a member of another type among what is the node’s own', async () => {
     const rows = await compareWithLiar(['getIdentity'], (_, text) =>
@@ -242,7 +242,7 @@ describe('the conformance runner', () => {
     const [one, other] = nodes.map((node, at) => ({ ...node, url: urlOf(lying[at] as Server) }));
     const run = { ours: one as NodeAddress, theirs: other as NodeAddress, compare };
     const rows = await runConformance({ ...run, only: ['getBlocksWithLimit'] });
-    expect(rows.filter(({ verdict }) => verdict.kind !== 'same').map(describeRow)).toEqual([
+    expect(rows.filter(({ result }) => result.kind !== 'same').map(describeRow)).toEqual([
       expect.stringContaining('refuses too many [exact] (both answer what a node refuses)'),
     ]);
     for (const server of lying) {
@@ -255,7 +255,7 @@ describe('the conformance runner', () => {
     const rows = await compareWithLiar(['getIdentity'], (method, text) =>
       method === 'getIdentity' ? 'busy' : text,
     );
-    expect(rows.map(({ verdict }) => [verdict.kind, verdict.why])).toEqual([
+    expect(rows.map(({ result }) => [result.kind, result.reason])).toEqual([
       ['unanswered', 'the answer is not JSON'],
     ]);
   });

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { readGivenNode } from '../../src/app/added-nodes.ts';
+import { parseNodeSettings } from '../../src/app/upstreams/added-nodes.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { addedNodeHandlers } from '../../src/control/api/handlers/added-nodes.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
-import type { NodeFacts, NodeReport } from '../../src/control/nodes/node-facts.ts';
-import { NodeFeed, type NodesRead } from '../../src/control/nodes/node-feed.ts';
+import { NodeFeed, type NodesSnapshot } from '../../src/control/nodes/node-feed.ts';
 import { type AddedNode, NodeSeal } from '../../src/control/nodes/node-seal.ts';
+import type { NodeReport, NodeServices } from '../../src/control/nodes/node-services.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
-import { GatewayPresence } from '../../src/control/requests/gateway-presence.ts';
+import { GatewayHeartbeat } from '../../src/control/requests/gateway-heartbeat.ts';
 import { testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -36,18 +36,18 @@ function gatewayOn(
     peppers = testPeppers,
     probe = async () => fit,
     source = 'file',
-  }: { peppers?: Peppers; probe?: NodeFacts['probe']; source?: 'file' | 'ledger' } = {},
+  }: { peppers?: Peppers; probe?: NodeServices['probe']; source?: 'file' | 'ledger' } = {},
 ) {
   const seal = new NodeSeal(peppers);
-  const told: NodesRead[] = [];
-  const feed = new NodeFeed({ store, seal, tell: (read) => told.push(read), pollIntervalMs: 20 });
-  const facts: NodeFacts = {
+  const told: NodesSnapshot[] = [];
+  const feed = new NodeFeed({ store, seal, onNodes: (read) => told.push(read), pollIntervalMs: 20 });
+  const facts: NodeServices = {
     seal,
     fixed: () => [{ network: 'devnet', name: source === 'file' ? 'of-the-file' : 'embedded-ledger', source }],
-    read: readGivenNode,
+    parse: parseNodeSettings,
     probe,
     notesOf: () => [],
-    takeUp: () => feed.refresh(),
+    applyChanges: () => feed.refresh(),
   };
   const service = { network: 'devnet' };
   const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
@@ -146,7 +146,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
 
   it('have the headers that were kept sent to no other place than they were given for', async () => {
     const asked: AddedNode[] = [];
-    const probe: NodeFacts['probe'] = async (node) => {
+    const probe: NodeServices['probe'] = async (node) => {
       asked.push(node);
       return fit;
     };
@@ -249,7 +249,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       setCordons: (cordons: unknown) => told.push(cordons),
       closeConnection: () => {},
     };
-    const presence = new GatewayPresence(store, works, { host: 'a', version: '1' });
+    const presence = new GatewayHeartbeat(store, works, { host: 'a', version: '1' });
     await presence.start();
     stores.defer(() => presence.stop());
     await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'LAST_NODE' });
@@ -280,7 +280,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
         setCordons: () => {},
         closeConnection: () => {},
       };
-      const presence = new GatewayPresence(store, works, { host, version: '1' });
+      const presence = new GatewayHeartbeat(store, works, { host, version: '1' });
       await presence.start();
       stores.defer(() => presence.stop());
     };

@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BackupError, putBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
+import { BackupError, restoreBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
 import { postgresPrograms, startPostgres } from './postgres-server.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -103,7 +103,7 @@ describeOnBothStores('a backup', ({ open }) => {
     const file = newFile();
     const written = await writeBackupFile(store, file);
     const restored = await open();
-    expect(await putBackup(restored, readBackupFile(file))).toEqual(written);
+    expect(await restoreBackup(restored, readBackupFile(file))).toEqual(written);
     expect(await rowsOf(restored)).toEqual(await rowsOf(store));
     expect(Object.fromEntries(written.map(({ table, rows }) => [table, rows]))).toMatchObject({
       api_key: 4,
@@ -121,7 +121,7 @@ describeOnBothStores('a backup', ({ open }) => {
     const store = await open();
     await fill(store);
     const before = await rowsOf(store);
-    await expect(putBackup(store, takeBackup(await open()))).rejects.toThrow(
+    await expect(restoreBackup(store, takeBackup(await open()))).rejects.toThrow(
       /is in use: its table api_key has rows/,
     );
     expect(await rowsOf(store)).toEqual(before);
@@ -139,8 +139,8 @@ describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where 
     ] as const;
     try {
       await fill(stores[0]);
-      const there = await putBackup(stores[1], takeBackup(stores[0]));
-      const again = await putBackup(stores[2], takeBackup(stores[1]));
+      const there = await restoreBackup(stores[1], takeBackup(stores[0]));
+      const again = await restoreBackup(stores[2], takeBackup(stores[1]));
       expect(again).toEqual(there);
       expect(await rowsOf(stores[2])).toEqual(await rowsOf(stores[0]));
     } finally {
@@ -200,7 +200,7 @@ describe('a backup file', () => {
     await store.close();
     spoil(file);
     const empty = await fresh();
-    const fault = await putBackup(empty, readBackupFile(file)).catch((error: unknown) => error);
+    const fault = await restoreBackup(empty, readBackupFile(file)).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(BackupError);
     expect((fault as Error).message).toMatch(words);
     expect(await rowsOf(empty)).toMatchObject({ api_key: 0, usage_minute: 0, customer: 1 });

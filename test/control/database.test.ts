@@ -138,9 +138,9 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
   });
 
   it('says where it is without saying how to get in', async () => {
-    const { place } = await open();
-    if (kind === 'postgres') expect(place).toMatch(/^PostgreSQL localhost\/t\d+$/);
-    else expect(place).toMatch(/\.db$/);
+    const { location } = await open();
+    if (kind === 'postgres') expect(location).toMatch(/^PostgreSQL localhost\/t\d+$/);
+    else expect(location).toMatch(/\.db$/);
     expect(describePostgres('postgres://user:secret@db.example:5433/solway?password=x')).toBe(
       'PostgreSQL db.example:5433/solway',
     );

@@ -2,8 +2,6 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { defaultPlanLimits } from '../../src/access/key-record.ts';
-import { QuotaLedger } from '../../src/access/quota.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
@@ -16,6 +14,8 @@ import type { Notice } from '../../src/control/notices/notice.ts';
 import { type NoticeLimits, noticeLimits } from '../../src/control/notices/notice-limits.ts';
 import { Notifier } from '../../src/control/notices/notifier.ts';
 import { WebhookSeal } from '../../src/control/notices/sealed-webhook.ts';
+import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
+import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
 import { CheckedPost, postLimits } from '../../src/upstream/off-chain/checked-post.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -136,7 +136,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const ways = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
     const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
     const notifier = new Notifier({
-      ...{ store, peppers, ledger, ways, now },
+      ...{ store, peppers, ledger, channels: ways, now },
       limits: { ...noticeLimits, ...never, ...limits },
     });
     await notifier.start();
@@ -156,7 +156,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const use = async (credits: number): Promise<void> => {
       for (const { ledger, notifier } of [a, b]) {
         ledger.spend(key, credits, NOON);
-        await notifier.look();
+        await notifier.checkQuotas();
         await notifier.deliver();
       }
     };
@@ -189,7 +189,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     for (let run = 0; run < 2; run++) {
       const { ledger, notifier } = await gateway();
       ledger.spend(key, 85, NOON);
-      await notifier.look();
+      await notifier.checkQuotas();
       await notifier.deliver();
     }
     expect(percents()).toEqual([80]);
@@ -201,7 +201,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const { ledger, notifier } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
     statuses = [500, 503];
     ledger.spend(key, 80, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     await notifier.deliver();
     expect((await list())[0]).toMatchObject({ lastSentAt: null, lastProblem: 'the host answered 500' });
     await notifier.deliver();
@@ -224,14 +224,14 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const { ledger, notifier } = await gateway({ triesMax: 2 }, peppersOf(1), () => now);
     statuses = [500, 500, 410];
     ledger.spend(key, 80, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     for (let tries = 0; tries < 4; tries++) {
       await notifier.deliver();
       now += 3_600_000;
     }
     expect(calls).toHaveLength(2);
     ledger.spend(key, 15, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     for (let tries = 0; tries < 2; tries++) {
       await notifier.deliver();
       now += 3_600_000;
@@ -249,7 +249,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const a = await gateway();
     await webhooks.close();
     a.ledger.spend(key, 80, NOON);
-    await a.notifier.look();
+    await a.notifier.checkQuotas();
     await a.notifier.stop();
     webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
     const b = await gateway({}, peppersOf(1), () => NOON + 60_000);
@@ -299,7 +299,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     await add('email', 'Anna@Example.com');
     const { ledger, notifier } = await gateway();
     ledger.spend(key, 100, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     await notifier.deliver();
     expect(smtp.mails.map(({ to }) => to)).toEqual(Array(3).fill(['anna@example.com']));
     const full = smtp.mails.find(({ text }) =>
@@ -353,7 +353,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const { ledger, notifier } = await gateway();
     statuses = [500];
     ledger.spend(key, 80, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     await notifier.deliver();
     const remove = handlers()['DELETE /customers/{customer}/notices/{notice}'];
     expect(await remove(about(target.id), context)).toEqual({ done: true });
@@ -384,7 +384,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const row = await store.db.selectFrom('notice_target').selectAll().executeTakeFirstOrThrow();
     expect(row.pepper_version).toBe(2);
     ledger.spend(key, 80, NOON);
-    await notifier.look();
+    await notifier.checkQuotas();
     await notifier.deliver();
     expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
   });

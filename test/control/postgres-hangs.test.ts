@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
-import { isStoreAway } from '../../src/control/database/store-away.ts';
-import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
-import { firstOperator, openHouse } from './accounts/house.ts';
+import { isStoreUnavailable } from '../../src/control/database/store-unavailable.ts';
+import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
+import { firstOperator, openAccountsFixture } from './accounts/accounts-fixture.ts';
+import { FreezingProxy } from './freezing-proxy.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { testPeppers } from './register.ts';
-import { Standstill } from './standstill.ts';
 
 describe.skipIf(postgresPrograms === null)(
   'a PostgreSQL server that does not answer (skipped where it is not installed)',
   () => {
     let server: PostgresServer;
-    let way: Standstill;
+    let way: FreezingProxy;
     let store: Store;
     const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
 
     beforeAll(async () => {
       server = await startPostgres(postgresPrograms!);
-      way = new Standstill(await server.createDatabase());
+      way = new FreezingProxy(await server.createDatabase());
       const place = await way.listen();
       // What the other limits would end is not what is looked at here.
       const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
@@ -37,7 +37,7 @@ describe.skipIf(postgresPrograms === null)(
     });
 
     it('is away for whoever asks, in a query or in the midst of a change, and back when it answers', async () => {
-      const wallets = await KeptSemiWallets.open({ store, peppers: testPeppers, limits: { iterations: 1 } });
+      const wallets = await SemiWalletStore.open({ store, peppers: testPeppers, limits: { iterations: 1 } });
       const changing = Promise.withResolvers<void>();
       const frozen = Promise.withResolvers<void>();
       const change = store.db.transaction().execute(async (trx) => {
@@ -50,7 +50,7 @@ describe.skipIf(postgresPrograms === null)(
       frozen.resolve();
       // More than there are connections: some wait for one.
       const asked = await Promise.allSettled([change, ask(), ask(), ask()]);
-      expect(asked.map((one) => one.status === 'rejected' && isStoreAway(one.reason))).toEqual(
+      expect(asked.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
         Array(4).fill(true),
       );
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
@@ -59,7 +59,7 @@ describe.skipIf(postgresPrograms === null)(
     });
 
     it('is told of by the control API, to who signs in too, and in no words but those of the log', async () => {
-      const house = await openHouse(store);
+      const house = await openAccountsFixture(store);
       const operator = await firstOperator(house);
       using written = vi.spyOn(console, 'error');
       way.frozen = true;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
+import { revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../src/control/keys/key-feed.ts';
-import { revokeKey } from '../../src/control/keys/key-state.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
+import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { FreezingProxy } from './freezing-proxy.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { registerOn, testPeppers } from './register.ts';
-import { Standstill } from './standstill.ts';
 
 /** Milliseconds in which a revocation is in force while the server can be reached. */
 const BOUND_MS = 2_000;
@@ -16,7 +16,7 @@ describe.skipIf(postgresPrograms === null)(
   'connections to PostgreSQL that fell silent (skipped where it is not installed)',
   () => {
     let server: PostgresServer;
-    let way: Standstill;
+    let way: FreezingProxy;
     /** Where others change something. */
     let elsewhere: Store;
     let place: string;
@@ -28,7 +28,7 @@ describe.skipIf(postgresPrograms === null)(
     beforeEach(async () => {
       const url = await server.createDatabase();
       elsewhere = await openDatabase({ url });
-      way = new Standstill(url);
+      way = new FreezingProxy(url);
       place = await way.listen();
     });
     afterEach(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(postgresPrograms === null)(
       const directory = new KeyDirectory({ peppers: testPeppers.secrets });
       const states: string[] = [];
       const onStore = (state: string) => void states.push(state);
-      const feed = new KeyFeed({ store, sink: directory, onStore, ...options });
+      const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, ...options });
       await feed.start();
       ends.push(() => feed.stop());
       /** Every connection of the pool is used, and idle then. */
@@ -74,7 +74,7 @@ describe.skipIf(postgresPrograms === null)(
       const { directory, states } = await follow();
       const takes = (secret: string) => {
         try {
-          return directory.identify(secret, register.now()) !== undefined;
+          return directory.authenticate(secret, register.now()) !== undefined;
         } catch {
           return false;
         }
@@ -114,7 +114,7 @@ describe.skipIf(postgresPrograms === null)(
       const directory = new KeyDirectory({ peppers: testPeppers.secrets });
       const states: string[] = [];
       const onStore = (state: string) => void states.push(state);
-      const feed = new KeyFeed({ store, sink: directory, onStore, awayAfterMs: 60_000 });
+      const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, awayAfterMs: 60_000 });
       ends.push(() => feed.stop());
       await feed.start();
       expect([states, directory.size]).toEqual([['back'], 1]);

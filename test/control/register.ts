@@ -1,8 +1,8 @@
-import { defaultPlanLimits } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { syncPlans } from '../../src/control/plans.ts';
+import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
 
 /** One pepper, which is the current one. */
 export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
-import { LogRetention } from '../../src/control/requests/retention.ts';
-import type { RequestEntry } from '../../src/observe/request-log.ts';
-import type { Submission } from '../../src/observe/submission-log.ts';
+import { LogRetention } from '../../src/control/requests/log-retention.ts';
+import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
+import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
+import { createRequestWriter } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
-import { writerOn } from './written-requests.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -19,7 +19,7 @@ const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
 
 const submission: Submission = {
   ...{ at: NOW, signature: 'sig1', customerId: 'anna', keyId: '7hQ2mKpZ', network: 'devnet' },
-  ...{ outcome: 'accepted', attempts: [], fate: null },
+  ...{ outcome: 'accepted', attempts: [], result: null },
 };
 
 const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
@@ -51,7 +51,7 @@ function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promi
 describeOnBothStores('what is written of requests', (stores) => {
   it('holds any number that a node may send', async () => {
     const store = await stores.open();
-    const { log, writer } = writerOn(store);
+    const { log, writer } = createRequestWriter(store);
     log.push(entry({ rpcCode: 3_000_000_000 }), entry({ rpcCode: Number.MIN_SAFE_INTEGER }));
     await writer.flush();
     expect((await rows(store)).map(({ rpc_code }) => rpc_code)).toEqual([
@@ -64,7 +64,10 @@ describeOnBothStores('what is written of requests', (stores) => {
     const store = await stores.open();
     await sql`create unique index one_slow on request_log (micros)`.execute(store.db);
     const states: (unknown | null)[] = [];
-    const { log, sent, writer } = writerOn(store, { batchRows: 3, onState: (state) => states.push(state) });
+    const { log, sent, writer } = createRequestWriter(store, {
+      batchRows: 3,
+      onState: (state) => states.push(state),
+    });
     log.push(...[1, 2, 2, 3, 4, 4, 5, 6].map((micros) => entry({ micros })));
     sent.push(submission);
     await writer.flush();
@@ -85,7 +88,7 @@ describeOnBothStores('what is written of requests', (stores) => {
       if (lost++ < 2) throw new Error('Connection terminated unexpectedly');
       return result;
     });
-    const { log, sent, writer } = writerOn(far);
+    const { log, sent, writer } = createRequestWriter(far);
     log.push(entry());
     sent.push(submission);
     await writer.flush();
@@ -103,11 +106,11 @@ describeOnBothStores('what is written of requests', (stores) => {
       if (isAway) throw new Error('away');
       return insert();
     });
-    const { sent, writer } = writerOn(far, { onState: () => {} });
+    const { sent, writer } = createRequestWriter(far, { onState: () => {} });
     const one: Submission = { ...submission };
     sent.push(one);
     await writer.flush();
-    one.fate = { name: 'expired', slot: null, err: null, rebroadcasts: 7, again: [] };
+    one.result = { name: 'expired', slot: null, err: null, rebroadcasts: 7, rebroadcastAttempts: [] };
     sent.push(one);
     isAway = false;
     await writer.flush();
@@ -123,7 +126,7 @@ describeOnBothStores('what is written of requests', (stores) => {
       return insert();
     });
     const states: (unknown | null)[] = [];
-    const { log, writer } = writerOn(far, { onState: (state) => states.push(state) });
+    const { log, writer } = createRequestWriter(far, { onState: (state) => states.push(state) });
     log.push(entry());
     await writer.flush();
     await writer.flush();
@@ -137,7 +140,7 @@ describeOnBothStores('what is written of requests', (stores) => {
 
   it('lets others have their turn between its batches', async () => {
     const store = await stores.open();
-    const { log, writer } = writerOn(store, { batchRows: 10 });
+    const { log, writer } = createRequestWriter(store, { batchRows: 10 });
     log.push(...Array.from({ length: 100 }, () => entry()));
     let turns = 0;
     let writing = true;
@@ -154,7 +157,7 @@ describeOnBothStores('what is written of requests', (stores) => {
 
 describeOnBothStores('what is kept of requests', (stores) => {
   const writeAt = async (store: Store, customerId: string, from: number, count: number) => {
-    const { log, writer } = writerOn(store);
+    const { log, writer } = createRequestWriter(store);
     log.push(
       ...Array.from({ length: count }, (_, nth) => entry({ customerId, at: from + nth, micros: nth })),
     );

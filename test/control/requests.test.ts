@@ -4,18 +4,18 @@ import { logHandlers } from '../../src/control/api/handlers/logs.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
-import { GatewayPresence, type GatewayWorks } from '../../src/control/requests/gateway-presence.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
+import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
+import { LogTails } from '../../src/control/requests/log-tails.ts';
 import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
-import { LogTails } from '../../src/control/requests/tail-log.ts';
-import { slot } from '../../src/ledger/units.ts';
-import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
-import type { RequestEntry } from '../../src/observe/request-log.ts';
-import type { Submission } from '../../src/observe/submission-log.ts';
-import type { Source } from '../../src/protocol/call.ts';
+import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
+import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
+import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
+import type { RpcClient } from '../../src/protocol/call.ts';
+import { slot } from '../../src/solana/units.ts';
 import { registerOn } from './register.ts';
+import { createRequestWriter } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
-import { writerOn } from './written-requests.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = 1_700_000_000_000;
@@ -51,7 +51,7 @@ const submission = (more: Partial<Submission> = {}): Submission => ({
   network: 'devnet',
   outcome: 'accepted',
   attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
-  fate: null,
+  result: null,
   ...more,
 });
 
@@ -73,7 +73,7 @@ describeOnBothStores('the log of requests', (stores) => {
     return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, asked);
   };
   const write = async (store: Store, ...entries: RequestEntry[]) => {
-    const { log, writer } = writerOn(store);
+    const { log, writer } = createRequestWriter(store);
     log.push(...entries);
     await writer.flush();
   };
@@ -171,7 +171,7 @@ describeOnBothStores('the log of requests', (stores) => {
   it('keeps what is young and not too much, of each customer and in all', async () => {
     const store = await stores.open();
     const limits = { keptHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
-    const { log, sent, writer } = writerOn(store, limits);
+    const { log, sent, writer } = createRequestWriter(store, limits);
     // What is younger is not counted yet.
     const now = Date.now() - 60_000;
     log.push(
@@ -197,7 +197,7 @@ describeOnBothStores('the log of requests', (stores) => {
 
   it('waits for a store that is away, up to so many rows', async () => {
     const store = await stores.open();
-    const { log, writer } = writerOn(store, { pendingMax: 3 });
+    const { log, writer } = createRequestWriter(store, { pendingMax: 3 });
     const { db } = store;
     const broken = {
       ...store,
@@ -207,7 +207,7 @@ describeOnBothStores('the log of requests', (stores) => {
         },
       },
     } as unknown as Store;
-    const away = writerOn(broken, { pendingMax: 3 });
+    const away = createRequestWriter(broken, { pendingMax: 3 });
     away.log.push(...Array.from({ length: 5 }, () => entry()));
     await away.writer.flush();
     expect(away.writer.dropped).toBe(2);
@@ -223,7 +223,7 @@ describeOnBothStores('the log as it grows', (stores) => {
 
   it('tells each new entry once, whichever gateway wrote it, until its follower leaves', async () => {
     const store = await stores.open();
-    const { log, writer } = writerOn(store);
+    const { log, writer } = createRequestWriter(store);
     const cancel = new AbortController();
     const entries = follow(store, new LogTails({ pollIntervalMs: 5 }), cancel, { method: 'getSlot' });
     log.push(entry({ method: 'getSlot', at: NOW + 3 }), entry());
@@ -252,7 +252,7 @@ describeOnBothStores('the log as it grows', (stores) => {
   });
 });
 
-const facts = (more: Partial<ConnectionFacts> = {}): ConnectionFacts => ({
+const facts = (more: Partial<ConnectionInfo> = {}): ConnectionInfo => ({
   id: 'c1',
   kind: 'websocket',
   rpc: null,
@@ -273,11 +273,11 @@ const facts = (more: Partial<ConnectionFacts> = {}): ConnectionFacts => ({
 
 describeOnBothStores('gateways on one database', (stores) => {
   /** A gateway whose works are lists; told at every turn. */
-  function gatewayOn(store: Store, more: Partial<GatewayWorks> = {}) {
-    const open: ConnectionFacts[] = [];
+  function gatewayOn(store: Store, more: Partial<GatewayHooks> = {}) {
+    const open: ConnectionInfo[] = [];
     const closed: string[] = [];
     let cordons: readonly NodeCordon[] = [];
-    const works: GatewayWorks = {
+    const works: GatewayHooks = {
       nodes: () => [{ name: 'node-1', network: 'devnet', state: 'healthy', slot: '9' }],
       connections: (max) => open.slice(0, max),
       laggedMinutes: () => [],
@@ -290,7 +290,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     const self = { host: 'box one', version: '1.2.3' };
     const clock = { now: 0 };
     const options = { heartbeatMs: 0, goneAfterMs: 10_000, now: () => clock.now };
-    const presence = new GatewayPresence(store, works, self, options);
+    const presence = new GatewayHeartbeat(store, works, self, options);
     return { open, closed, presence, clock, cordons: () => cordons };
   }
   const connections = async (store: Store, key?: string) => {
@@ -415,8 +415,8 @@ describeOnBothStores('gateways on one database', (stores) => {
 });
 
 describeOnBothStores('transactions that were sent', (stores) => {
-  const source: Source = {
-    ask: async ({ method, params }) => {
+  const source: RpcClient = {
+    request: async ({ method, params }) => {
       const [signatures] = JSON.parse(params!.toString()) as [string[]];
       expect(method).toBe('getSignatureStatuses');
       const value = signatures.map((signature) =>
@@ -435,7 +435,7 @@ describeOnBothStores('transactions that were sent', (stores) => {
 
   it('are shown with every attempt and with what the chain says of them now', async () => {
     const store = await stores.open();
-    const { sent, writer } = writerOn(store);
+    const { sent, writer } = createRequestWriter(store);
     sent.push(
       submission(),
       submission({ signature: 'sig2' }),
@@ -443,12 +443,12 @@ describeOnBothStores('transactions that were sent', (stores) => {
     );
     sent.push(submission({ signature: 'sig4', outcome: 'UPSTREAM_TIMEOUT', attempts: [] }));
     await writer.flush();
-    const page = await list(store, {}, { source });
+    const page = await list(store, {}, { rpcClient: source });
     expect(page.items.map(({ signature, outcome }) => [signature, outcome])).toEqual([
       ['sig4', 'UPSTREAM_TIMEOUT'],
       ['sig2', 'accepted'],
     ]);
-    const rest = await list(store, { cursor: page.next! }, { source });
+    const rest = await list(store, { cursor: page.next! }, { rpcClient: source });
     expect(rest).toEqual({
       items: [
         {
@@ -468,13 +468,19 @@ describeOnBothStores('transactions that were sent', (stores) => {
 
   it('are shown with what became of them, as soon as that is known', async () => {
     const store = await stores.open();
-    const { sent, writer } = writerOn(store);
+    const { sent, writer } = createRequestWriter(store);
     const one = submission();
     sent.push(one, submission({ signature: 'sig2' }));
     await writer.flush();
     const again = [{ node: 'node-1', outcome: 'ok', times: 3, at: NOW, ms: 2.5 }];
     const slot64 = slot(2n ** 64n - 1n);
-    one.fate = { name: 'failed', slot: slot64, err: 'AccountInUse', rebroadcasts: 3, again };
+    one.result = {
+      name: 'failed',
+      slot: slot64,
+      err: 'AccountInUse',
+      rebroadcasts: 3,
+      rebroadcastAttempts: again,
+    };
     sent.push(one);
     await writer.flush();
     const { items } = await list(store, {});
@@ -486,11 +492,11 @@ describeOnBothStores('transactions that were sent', (stores) => {
 
   it('are shown all the same when the chain says nothing', async () => {
     const store = await stores.open();
-    const { sent, writer } = writerOn(store);
+    const { sent, writer } = createRequestWriter(store);
     sent.push(submission());
     await writer.flush();
-    const mute: Source = { ask: () => Promise.reject(new Error('away')) };
-    expect((await list(store, {}, { source: mute })).items).toMatchObject([
+    const mute: RpcClient = { request: () => Promise.reject(new Error('away')) };
+    expect((await list(store, {}, { rpcClient: mute })).items).toMatchObject([
       { signature: 'sig1', status: null },
     ]);
   });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
-import { address } from '../../src/ledger/address.ts';
+import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
+import { address } from '../../src/solana/address.ts';
 import { testPeppers } from './register.ts';
 
 const KILLS = 8;
@@ -41,7 +41,7 @@ it(`loses no wallet and no password that was acknowledged, killed ${KILLS} times
   for (let kill = 0; kill < KILLS; kill++) safe.push(...(await makeUntilKilled(file, 1 + kill)));
   const store = await openDatabase({ file });
   try {
-    const wallets = await KeptSemiWallets.open({ store, peppers: testPeppers });
+    const wallets = await SemiWalletStore.open({ store, peppers: testPeppers });
     for (const wallet of safe) {
       const keypair = await wallets.keypair('owner', address(wallet), 'another password');
       expect(keypair?.publicKey).toBe(wallet);

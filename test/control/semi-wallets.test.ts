@@ -9,12 +9,12 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
-import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
 import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/limits.ts';
+import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { ServerKeys } from '../../src/control/semi-wallets/wrap.ts';
-import type { SemiWallets } from '../../src/endpoints/services.ts';
-import { type Address, address } from '../../src/ledger/address.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import type { SemiWallets } from '../../src/rest-api/services.ts';
+import { type Address, address } from '../../src/solana/address.ts';
 import { testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -32,7 +32,7 @@ function open(
   more: { limits?: Partial<SemiWalletLimits>; peppers?: Peppers; now?: () => number } = {},
 ): Promise<SemiWallets> {
   const { limits = {}, peppers = testPeppers, ...rest } = more;
-  return KeptSemiWallets.open({ store, peppers, limits: { ...quick, ...limits }, ...rest });
+  return SemiWalletStore.open({ store, peppers, limits: { ...quick, ...limits }, ...rest });
 }
 
 type Envelope = { encryptedPrivateKey: string; decryptionKey: string };

@@ -1,10 +1,10 @@
 import { openDatabase } from '../../src/control/database/open.ts';
-import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
+import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { testPeppers } from './register.ts';
 
 /** A program of its own that makes wallets in a SQLite file until it is killed, and writes each once it is safe. */
 const store = await openDatabase({ file: process.argv[2]! });
-const wallets = await KeptSemiWallets.open({ store, peppers: testPeppers, limits: { iterations: 1_000 } });
+const wallets = await SemiWalletStore.open({ store, peppers: testPeppers, limits: { iterations: 1_000 } });
 for (;;) {
   const wallet = await wallets.create('owner', 'password of the wallet');
   await wallets.changePassword('owner', wallet, 'password of the wallet', 'another password');

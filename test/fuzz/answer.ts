@@ -1,4 +1,4 @@
-import { locateAnswer } from '../../src/upstream/answer.ts';
+import { locateResponse } from '../../src/upstream/response/parse-response.ts';
 
 export const from = 'nodes';
 export const covers = ['upstream/answer.ts'];
@@ -44,7 +44,7 @@ export const seeds: readonly Uint8Array[] = [
  * @returns whether an answer was found.
  */
 export function fuzz(bytes: Uint8Array): boolean {
-  const answer = locateAnswer(Buffer.from(bytes), ID);
+  const answer = locateResponse(Buffer.from(bytes), ID);
   if (answer === null) return false;
   const envelope = parse(bytes) as Envelope | undefined;
   if (envelope === undefined) throw new Error('found an answer in what is not JSON');

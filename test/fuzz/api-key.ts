@@ -1,4 +1,4 @@
-import { generateApiKey, parseApiKey } from '../../src/access/api-key.ts';
+import { generateApiKey, parseApiKey } from '../../src/gateway/auth/api-key.ts';
 import { products } from '../../src/protocol/product.ts';
 
 export const from = 'clients';

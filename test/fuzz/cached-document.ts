@@ -1,4 +1,4 @@
-import { cacheFile, keptInFile } from '../../src/upstream/off-chain/cache-file.ts';
+import { cacheFile, parseCacheFile } from '../../src/upstream/off-chain/cache-file.ts';
 
 export const from = 'the disk';
 export const covers = ['upstream/off-chain/cache-file.ts'];
@@ -13,9 +13,9 @@ export const seeds: readonly Uint8Array[] = [
 
 /** A file keeps what was written into it, whole, or nothing: one that is read is the one that would be written. */
 export function fuzz(bytes: Uint8Array): boolean {
-  const kept = keptInFile(Buffer.from(bytes), URI);
+  const kept = parseCacheFile(Buffer.from(bytes), URI);
   if (kept === null) return false;
-  const again = keptInFile(cacheFile(URI, kept), URI);
+  const again = parseCacheFile(cacheFile(URI, kept), URI);
   const isSame = again?.until === kept.until && again.document?.toString() === kept.document?.toString();
   if (!isSame) throw new Error('a document changes when it is written again');
   return true;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfiguration } from '../../src/app/configuration.ts';
-import { ConfigurationError } from '../../src/app/configuration-errors.ts';
+import { loadConfiguration } from '../../src/config/configuration.ts';
+import { ConfigurationError } from '../../src/config/errors.ts';
 import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the operator';

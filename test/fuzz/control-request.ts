@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type JsonValue, writeJson } from '../../src/base/json.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
-import { cursorOf, readCursor } from '../../src/control/api/cursor.ts';
-import { type RawQuestion, readQuestion } from '../../src/control/api/server/question.ts';
+import { decodeCursor, encodeCursor } from '../../src/control/api/cursor.ts';
+import { parseRouteInput, type RawRouteInput } from '../../src/control/api/server/parse-route-input.ts';
 import { readBytes, readJson, readQuery } from '../../src/control/api/server/read-request.ts';
 import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
 import type { Random } from './engine/mutate.ts';
@@ -25,7 +25,7 @@ const bodies = [
   '{"network":"devnet","name":"node","url":"https://a.example/key","headers":{"x":"y"},"requestsPerSecond":5}',
   '{"id":"p","limits":{"rpc_per_second":5,"prices":{"getBlock":2}},"enabled":true,"to":"https://a.example/hook"}',
 ];
-const query = `cursor=${cursorOf('abc', 5)}&limit=10&from=1700000000000&to=1700000100000&status=ok&key=7hQ2mKpZ`;
+const query = `cursor=${encodeCursor('abc', 5)}&limit=10&from=1700000000000&to=1700000100000&status=ok&key=7hQ2mKpZ`;
 
 /** The first byte names the route, the second says whether a query or a body follows. */
 export const seeds: readonly Uint8Array[] = [
@@ -53,7 +53,7 @@ export function generate(random: Random): Uint8Array {
   return Buffer.from([at, 0, ...Buffer.from(asQuery(asked === null ? {} : jsonFor(asked, random)))]);
 }
 
-async function questionIn(bytes: Uint8Array): Promise<RawQuestion> {
+async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {
   const rest = bytes.subarray(2);
   if ((bytes[1] ?? 0) % 2 === 0) {
     const text = Buffer.from(rest).toString('latin1');
@@ -70,8 +70,8 @@ async function questionIn(bytes: Uint8Array): Promise<RawQuestion> {
 }
 
 function checkCursor(cursor: string): void {
-  const parts = readCursor(cursor, 'string', 'number');
-  if (parts === null || !isDeepStrictEqual(readCursor(cursorOf(...parts), 'string', 'number'), parts))
+  const parts = decodeCursor(cursor, 'string', 'number');
+  if (parts === null || !isDeepStrictEqual(decodeCursor(encodeCursor(...parts), 'string', 'number'), parts))
     throw new Error('a cursor leads elsewhere when it is written again');
 }
 
@@ -81,8 +81,8 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   try {
     const raw = await questionIn(bytes);
     if (typeof raw.query.cursor === 'string') checkCursor(raw.query.cursor);
-    const given = readQuestion(name, raw);
-    const again = readQuestion(name, { path: {}, query: given.query ?? {}, body: given.body ?? raw.body });
+    const given = parseRouteInput(name, raw);
+    const again = parseRouteInput(name, { path: {}, query: given.query ?? {}, body: given.body ?? raw.body });
     if (!isDeepStrictEqual([again.query, again.body], [given.query, given.body]))
       throw new Error(`${name} reads what it has read as something else`);
     return true;

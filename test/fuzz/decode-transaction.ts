@@ -1,18 +1,18 @@
-import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
-import { Keypair, verifyTransaction } from '../../src/ledger/ed25519.ts';
-import { decodeMessage } from '../../src/ledger/message/decode-message.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import type { Message } from '../../src/ledger/message/message.ts';
-import { allKeys, isWritable } from '../../src/ledger/message/message-keys.ts';
-import { nonceOfTransaction } from '../../src/ledger/nonce.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
-import { compileMessage } from '../../src/ledger/transaction/compile-message.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
-import { feeOf } from '../../src/ledger/transaction/fee.ts';
-import { memoOf } from '../../src/ledger/transaction/memo.ts';
-import { sanitizeTransaction } from '../../src/ledger/transaction/sanitize-transaction.ts';
+import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
+import { Keypair, verifyTransaction } from '../../src/solana/ed25519.ts';
+import { decodeMessage } from '../../src/solana/message/decode-message.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import type { Message } from '../../src/solana/message/message.ts';
+import { allKeys, isWritable } from '../../src/solana/message/message-keys.ts';
+import { nonceOfTransaction } from '../../src/solana/nonce.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
+import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import { feeOf } from '../../src/solana/transaction/fee.ts';
+import { memoOf } from '../../src/solana/transaction/memo.ts';
+import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-transaction.ts';
 
 export const from = 'clients and nodes';
 export const covers = [

@@ -1,10 +1,10 @@
-import { slot } from '../../src/ledger/units.ts';
 import { deshredTransactionTail } from '../../src/protocol/geyser/encode/deshred.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { readDeshredUpdate } from '../../src/protocol/geyser/read-deshred-update.ts';
 import { decodeEntryMessage, encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { slot } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';

@@ -1,16 +1,16 @@
-import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from '../shreds/deshred-run.ts';
+import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../shreds/deshred-rig.ts';
 
 export const from = 'whoever sends packets';
 export const covers = ['ledger/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'];
 
-const made = makeSlot(9, [20_000, 500]);
+const made = generateSlot(9, [20_000, 500]);
 const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
 
 /** Data and code of each kind of set. */
 export const seeds: readonly Uint8Array[] = [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!);
 
 /** A few that stay the same for all inputs, so that what an input leaves behind is seen. */
-const told = deshredding({ leaderOf: () => madeLeaderKey, shredVersion: () => MADE_VERSION });
+const told = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 /**
  * Whatever comes in a packet: no exception, nothing told that was not made, and never more than the true shreds held.

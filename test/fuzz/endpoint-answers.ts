@@ -1,13 +1,13 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
-import { endpoints } from '../../src/endpoints/registry.ts';
-import { routeOf } from '../../src/endpoints/routes.ts';
-import type { Services } from '../../src/endpoints/services.ts';
-import { metadataProgram } from '../../src/insight/nft/metaplex-addresses.ts';
-import { snsPrograms } from '../../src/insight/sns/name-account.ts';
-import { noTokenList } from '../../src/insight/token/token-list.ts';
-import { programs } from '../../src/ledger/programs.ts';
+import { metadataProgram } from '../../src/decoding/nft/metaplex-addresses.ts';
+import { snsPrograms } from '../../src/decoding/sns/name-account.ts';
+import { noTokenList } from '../../src/decoding/token/token-list.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { RestCaller, RestInput } from '../../src/protocol/rest/route.ts';
+import { endpoints } from '../../src/rest-api/registry.ts';
+import { routeOf } from '../../src/rest-api/routes.ts';
+import type { Services } from '../../src/rest-api/services.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { seeds as accounts } from './account-state.ts';
 import { seeds as nfts } from './nft.ts';
 import { everyField } from './rest-request.ts';
@@ -135,7 +135,7 @@ function callerOf(told: Told): RestCaller {
   return {
     ownerId: 'family',
     signal: new AbortController().signal,
-    ask: async (_network, method) => {
+    request: async (_network, method) => {
       if (++calls > CALLS_MAX) throw new Error(`asks again and again for ${method}`);
       return told[method] ?? null;
     },
@@ -153,7 +153,7 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   }
   if (told === null || typeof told !== 'object' || Array.isArray(told)) return false;
   try {
-    const { result } = await of(servicesOf(told)).answer(input, callerOf(told));
+    const { result } = await of(servicesOf(told)).handle(input, callerOf(told));
     const read = endpoint.result.safeParse(parseJson(writeJson(result as WritableJson)));
     if (!read.success) throw new Error(`${endpoint.name} promises something else: ${read.error.message}`);
     return true;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { encodeEntries } from '../../src/ledger/entry/encode-entries.ts';
-import { measureEntries, readEntries, readTransactions } from '../../src/ledger/entry/read-entries.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { encodeEntries } from '../../src/solana/entry/encode-entries.ts';
+import { measureEntries, readEntries, readTransactions } from '../../src/solana/entry/read-entries.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 
 export const from = 'leaders, through shreds';
 export const covers = ['ledger/entry/read-entries.ts', 'ledger/transaction/wire-transaction.ts'];

@@ -1,6 +1,6 @@
 import { OutOfBytes } from '../../src/base/bytes.ts';
-import { InvalidShortVec } from '../../src/ledger/short-vec.ts';
-import { slot } from '../../src/ledger/units.ts';
+import { InvalidShortVec } from '../../src/solana/short-vec.ts';
+import { slot } from '../../src/solana/units.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
 import { accepted } from './engine/accepted.ts';
 import { seeds as batches } from './entries.ts';
@@ -20,7 +20,7 @@ export function fuzz(entries: Uint8Array): boolean {
   const reader = new BatchReader({
     tables: { resolve: () => ({ writable: [key], readonly: [] }) },
     listener: {
-      batch: () => {},
+      onBatch: () => {},
       transactions: (transactions) => {
         for (const each of transactions) {
           const { bytes, offsets } = each.keys;

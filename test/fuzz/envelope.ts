@@ -1,5 +1,5 @@
-import { decodeEnvelope, type EnvelopeItem } from '../../src/protocol/envelope.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import { decodeEnvelope, type EnvelopeItem } from '../../src/protocol/request-envelope.ts';
 
 export const from = 'clients';
 export const covers = ['base/json-scan.ts', 'protocol/envelope.ts'];

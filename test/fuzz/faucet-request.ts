@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { createLogger } from '../../src/base/log.ts';
-import { startFaucetServer } from '../../src/localnet/faucet-server.ts';
+import { startFaucetServer } from '../../src/localnet/network/faucet-server.ts';
 
 export const from = 'clients of the embedded ledger';
 export const covers = ['localnet/faucet-server.ts'];

@@ -1,5 +1,4 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { slot } from '../../src/ledger/units.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import {
   decodeGetBlockHeightResponse,
@@ -16,7 +15,8 @@ import {
   encodeIsBlockhashValidResponse,
   encodeSubscribeReplayInfoResponse,
 } from '../../src/protocol/geyser/unary.ts';
-import { frameOf, GrpcFrames, InvalidGrpc } from '../../src/protocol/grpc/frames.ts';
+import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../src/protocol/grpc/frames.ts';
+import { slot } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';
@@ -46,22 +46,22 @@ const messages = [
 ];
 
 function packed(message: Uint8Array): Buffer {
-  const frame = frameOf(message);
+  const frame = encodeFrame(message);
   frame[0] = 1;
   return frame;
 }
 
 /** Answers in frames. The first byte says how they are compressed, the second the length of the pieces they come in. */
 export const seeds: readonly Uint8Array[] = [
-  ...messages.map((message, at) => Buffer.of(0, at * 3, ...frameOf(message), ...frameOf(message))),
-  ...messages.map((message) => Buffer.of(1, 9, ...packed(gzipSync(message)), ...frameOf(message))),
+  ...messages.map((message, at) => Buffer.of(0, at * 3, ...encodeFrame(message), ...encodeFrame(message))),
+  ...messages.map((message) => Buffer.of(1, 9, ...packed(gzipSync(message)), ...encodeFrame(message))),
   ...messages.map((message) => Buffer.of(2, 2, ...packed(zstdCompressSync(message)))),
   Buffer.of(1, 255, ...packed(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
 ];
 
 /** Messages whose fields are of any number and kind, in frames. */
 export const generate = (random: Random): Uint8Array =>
-  Buffer.of(0, random(), ...frameOf(anyMessage(random)), ...frameOf(anyMessage(random)));
+  Buffer.of(0, random(), ...encodeFrame(anyMessage(random)), ...encodeFrame(anyMessage(random)));
 
 type Cut = { readonly messages: Buffer[]; isRefused: boolean };
 

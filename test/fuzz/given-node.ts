@@ -1,4 +1,4 @@
-import { readGivenNode } from '../../src/app/added-nodes.ts';
+import { parseNodeSettings } from '../../src/app/upstreams/added-nodes.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { contract } from '../../src/control/api/contract/contract.ts';
 import { accepted } from './engine/accepted.ts';
@@ -25,7 +25,7 @@ export function fuzz(bytes: Uint8Array): boolean {
   const read = body.safeParse(given);
   if (!read.success) return false;
   return accepted(() => {
-    const { url } = readGivenNode(read.data as Parameters<typeof readGivenNode>[0]);
+    const { url } = parseNodeSettings(read.data as Parameters<typeof parseNodeSettings>[0]);
     if (url !== (given as { url: unknown }).url || !/^https?:/i.test(url)) throw new Error('another URL');
   }, ApiError);
 }

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import type { Caller, Door, Outcome, Request } from '../../src/protocol/serve.ts';
-import { HttpServer } from '../../src/servers/http.ts';
-import { RawDoor } from '../../src/servers/raw/raw-door.ts';
+import type { Caller, Outcome, RequestHandler, RpcRequest } from '../../src/protocol/request-handler.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
-import { answersIn, type HttpAnswer } from '../servers/answers-in.ts';
+import { type HttpResponse, parseResponses } from '../servers/parse-responses.ts';
 
 export const from = 'clients';
 export const covers = [
@@ -18,21 +18,21 @@ export const covers = [
 ];
 
 /** Answers what it was asked at once; "good" is the only key. */
-const outcomeOf = ({ method, params, traceparent, client }: Request): Outcome => {
+const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
   const told = JSON.stringify([method, traceparent, client.origin]);
   const body = Buffer.from(`{"told":${told},"params":${params ?? 'null'}}`);
-  return { answer: { body, errorCode: 0 }, failure: null, rateLimit: null };
+  return { response: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
 const admit = ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY'));
-const behind: Door = {
+const behind: RequestHandler = {
   admit,
-  enter: (caller) => admit(caller) ?? { startedAt: 0 },
+  preAdmit: (caller) => admit(caller) ?? { startedAt: 0 },
   serve: async (request) => outcomeOf(request),
-  put: (request, replier) => {
-    replier.replied(outcomeOf(request));
-    return { leave: () => {} };
+  dispatch: (request, replier) => {
+    replier.respond(outcomeOf(request));
+    return { cancel: () => {} };
   },
-  countNonCall: ({ fault }) => ({ failure: fault, rateLimit: null }),
+  recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
 };
 
 const log = createLogger('silent', () => {});
@@ -41,7 +41,7 @@ const limits = { headersMaxBytes: 2_048, headersTimeoutMs: 60_000, requestTimeou
 async function listen(front: 'raw' | 'events' | null): Promise<number> {
   const calls = new RpcCalls(behind, { bodyMaxBytes: 600 });
   const bounds = { ...limits, headMaxBytes: 512, bodyMaxBytes: 300, sharesReads: front === 'raw' };
-  const before = front === null ? null : new RawDoor(calls, log, bounds);
+  const before = front === null ? null : new FastHttpServer(calls, log, bounds);
   const http = new HttpServer(rpcRoutes(calls), log, limits, [], new Map(), before);
   return (await http.listen()).port;
 }
@@ -112,7 +112,7 @@ function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> 
 }
 
 /** What counts of an answer. Whether a connection is kept, is said in the last one only when it is known by then. */
-const told = ({ status, fields, body }: HttpAnswer): unknown => {
+const told = ({ status, fields, body }: HttpResponse): unknown => {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = fields;
   return [status, Object.entries(others).sort(), body];
 };
@@ -122,7 +122,7 @@ const told = ({ status, fields, body }: HttpAnswer): unknown => {
  * last refusal of a conversation counts only when it is the only answer.
  */
 function answersOf(received: string): string[] {
-  const answers = answersIn(received);
+  const answers = parseResponses(received);
   const last = answers.at(-1);
   const isLate = answers.length > 1 && (last?.status === 400 || last?.status === 431);
   return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(told(answer)));

@@ -1,15 +1,15 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ByteWriter, OutOfBytes } from '../../src/base/bytes.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { lamports } from '../../src/ledger/units.ts';
-import { writeAccount } from '../../src/localnet/account-codec.ts';
-import { readAccountDir } from '../../src/localnet/account-file.ts';
-import { framed } from '../../src/localnet/frame.ts';
-import { readGenesis, readKey } from '../../src/localnet/ledger-dir.ts';
-import { lockLedger } from '../../src/localnet/ledger-lock.ts';
-import { CorruptLog, SegmentLog } from '../../src/localnet/segment-log.ts';
-import { CorruptSnapshot, readSnapshot } from '../../src/localnet/snapshot-file.ts';
+import { readAccountDir } from '../../src/localnet/genesis/account-file.ts';
+import { readGenesis, readKey } from '../../src/localnet/genesis/ledger-dir.ts';
+import { lockLedger } from '../../src/localnet/genesis/ledger-lock.ts';
+import { writeAccount } from '../../src/localnet/history/account-codec.ts';
+import { framed } from '../../src/localnet/history/frame.ts';
+import { CorruptLog, SegmentLog } from '../../src/localnet/history/segment-log.ts';
+import { CorruptSnapshot, readSnapshot } from '../../src/localnet/history/snapshot-file.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';
 import { scratchFolder } from './engine/scratch.ts';
 

@@ -1,4 +1,4 @@
-import { attributesFilter, hasAttributes, royaltyFilter } from '../../src/endpoints/nft/nft-filters.ts';
+import { attributesFilter, hasAttributes, royaltyFilter } from '../../src/rest-api/nft/nft-filters.ts';
 
 export const from = 'clients';
 export const covers = ['endpoints/nft/nft-filters.ts'];

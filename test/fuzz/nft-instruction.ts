@@ -1,8 +1,8 @@
 import { writeJson } from '../../src/base/json.ts';
-import { instructionDiscriminator } from '../../src/insight/transaction/events/discriminator.ts';
-import { nftPrograms } from '../../src/insight/transaction/nft/nft-programs.ts';
-import type { RunTransaction } from '../../src/insight/transaction/run-transaction.ts';
-import { addressFromBytes } from '../../src/ledger/address.ts';
+import { instructionDiscriminator } from '../../src/decoding/transaction/events/discriminator.ts';
+import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
+import { nftPrograms } from '../../src/decoding/transaction/nft/nft-programs.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
 
 export const from = 'transactions, through nodes';
 export const covers = ['insight/borsh.ts', 'insight/transaction/nft/'];
@@ -47,7 +47,7 @@ export function fuzz(input: Uint8Array): boolean {
   const accounts = people.slice(at, at + (count % 40));
   const instruction = { ...place, program, accounts, data };
   const beneath = { ...instruction, index: 1, height: 2, caller: 0 };
-  const transaction: RunTransaction = {
+  const transaction: ExecutedTransaction = {
     ...{ slot: 0n, blockTime: null, signatures: [], feePayer: program, signers: [], fee: 0n, err: null },
     ...{ accountKeys: [], preBalances: [], postBalances: [], logs: [] },
     ...{ instructions: [instruction, beneath], tokenAccounts: new Map(), decimals: new Map() },

@@ -1,22 +1,22 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { decodeCoreAccount } from '../../src/insight/nft/core-account.ts';
-import { readDasAsset } from '../../src/insight/nft/das-asset.ts';
-import { decodeMetaplexEdition } from '../../src/insight/nft/metaplex-edition.ts';
-import { decodeMetaplexMetadata } from '../../src/insight/nft/metaplex-metadata.ts';
-import { decodeTokenRecord } from '../../src/insight/nft/metaplex-token-record.ts';
-import { readNftContent } from '../../src/insight/nft/nft-content.ts';
-import { showNft } from '../../src/insight/nft/show-nft.ts';
-import { readToken2022Metadata } from '../../src/insight/nft/token-2022-metadata.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { dasAsset } from '../insight/nft/fake-das.ts';
+import { decodeCoreAccount } from '../../src/decoding/nft/core-account.ts';
+import { readDasAsset } from '../../src/decoding/nft/das-asset.ts';
+import { decodeMetaplexEdition } from '../../src/decoding/nft/metaplex-edition.ts';
+import { decodeMetaplexMetadata } from '../../src/decoding/nft/metaplex-metadata.ts';
+import { decodeTokenRecord } from '../../src/decoding/nft/metaplex-token-record.ts';
+import { readNftContent } from '../../src/decoding/nft/nft-content.ts';
+import { showNft } from '../../src/decoding/nft/show-nft.ts';
+import { readToken2022Metadata } from '../../src/decoding/nft/token-2022-metadata.ts';
+import type { Address } from '../../src/solana/address.ts';
 import {
   coreAssetData,
   coreCollectionData,
   editionData,
   metadataData,
   tokenRecordData,
-} from '../insight/nft/lay-out.ts';
-import { token2022Mint } from '../insight/nft/token-2022-mint.ts';
+} from '../decoding/nft/encode-accounts.ts';
+import { dasAsset } from '../decoding/nft/fake-das.ts';
+import { token2022Mint } from '../decoding/nft/token-2022-mint.ts';
 
 export const from = "programs' accounts, DAS servers, and hosts of metadata";
 export const covers = ['insight/borsh.ts', 'insight/nft/'];

@@ -1,16 +1,16 @@
 import { isJson } from '../../src/base/json-scan.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { address } from '../../src/ledger/address.ts';
-import { MalformedJson } from '../../src/ledger/encoding/read-json.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
-import { lamports, slot } from '../../src/ledger/units.ts';
-import type { Source } from '../../src/protocol/call.ts';
-import { ChainReader, ReadRefused } from '../../src/upstream/feeds/chain-reader.ts';
-import { readAccounts } from '../../src/upstream/feeds/gap/account-reading.ts';
+import type { RpcClient } from '../../src/protocol/call.ts';
+import { address } from '../../src/solana/address.ts';
+import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
+import { lamports, slot } from '../../src/solana/units.ts';
+import { ChainReader, ReadError } from '../../src/upstream/feeds/chain-reader.ts';
+import { readAccounts } from '../../src/upstream/feeds/gap/read-accounts.ts';
 import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { LateSignatures } from '../../src/upstream/feeds/geyser/late-signatures.ts';
-import { Mints } from '../../src/upstream/feeds/geyser/mints.ts';
+import { MintCache } from '../../src/upstream/feeds/geyser/mint-cache.ts';
 import { feedLimits } from '../../src/upstream/feeds/limits.ts';
 import { seeds as accounts } from './account-state.ts';
 import { acceptedLater } from './engine/accepted.ts';
@@ -51,7 +51,7 @@ const tokenAccount = {
 };
 
 /** What questions may end with besides an answer; numbers that are none are the node's fault as much. */
-const refusals = [ReadRefused, MalformedJson, SyntaxError, RangeError];
+const refusals = [ReadError, MalformedJson, SyntaxError, RangeError];
 
 async function accountsRead(reader: ChainReader): Promise<void> {
   const question = { addresses, commitment: 'processed', notBefore: slot(1) } as const;
@@ -70,7 +70,7 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const body = Buffer.from(bytes);
   if (!isJson(body, 256)) return false;
   const ask = async (): Promise<Buffer> => Buffer.from(body);
-  const pool = { ask: async () => ({ body: Buffer.from(body), errorCode: 0 }) } as Source;
+  const pool = { request: async () => ({ body: Buffer.from(body), errorCode: 0 }) } as RpcClient;
   const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
   const late = new LateSignatures(ask, log);
   const signature = signatureFromBytes(new Uint8Array(64).fill(1));
@@ -79,10 +79,12 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   );
   const read = await Promise.all([
     acceptedLater(() => reader.slot('confirmed'), ...refusals),
-    acceptedLater(() => reader.known(slot(300), slot(305), 'confirmed'), ...refusals),
+    acceptedLater(() => reader.availableSlots(slot(300), slot(305), 'confirmed'), ...refusals),
     acceptedLater(() => reader.block(slot(300)), ...refusals),
     acceptedLater(() => accountsRead(reader), ...refusals),
-    acceptedLater(async () => new Mints({ ask, log, limits: geyserLimits }).fetchFor(tokenAccount)),
+    acceptedLater(async () =>
+      new MintCache({ request: ask, log, limits: geyserLimits }).fetchFor(tokenAccount),
+    ),
   ]);
   end();
   return read.slice(0, -1).includes(true);

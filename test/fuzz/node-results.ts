@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { isJson } from '../../src/base/json-scan.ts';
-import { address } from '../../src/ledger/address.ts';
-import { MalformedJson } from '../../src/ledger/encoding/read-json.ts';
-import { readAccount } from '../../src/ledger/encoding/read-ui-account.ts';
-import { encodeAccount } from '../../src/ledger/encoding/ui-account.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
 import { methods } from '../../src/protocol/methods.ts';
-import { nodeErrorOf } from '../../src/protocol/rest/node-refusal.ts';
+import { parseNodeError } from '../../src/protocol/rest/node-refusal.ts';
+import { address } from '../../src/solana/address.ts';
+import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
+import { readAccount } from '../../src/solana/encoding/read-ui-account.ts';
+import { encodeAccount } from '../../src/solana/encoding/ui-account.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { preflightFault } from '../../src/upstream/attempt.ts';
 import { WatchedTransaction } from '../../src/upstream/confirmations/watched-transaction.ts';
 import { canonicalJson } from '../../src/upstream/feeds/gap/canonical-json.ts';
@@ -15,13 +15,13 @@ import { contextValue, rawMembers } from '../../src/upstream/feeds/gap/context.t
 import { readRoot } from '../../src/upstream/feeds/gap/root-gap.ts';
 import { readSignatureStatuses } from '../../src/upstream/feeds/signature-statuses.ts';
 import { readSlotInfo, slotInfoJson } from '../../src/upstream/feeds/slot-info.ts';
-import { retryAfterMs } from '../../src/upstream/retry-after.ts';
+import { parseRetryAfter } from '../../src/upstream/retry-after.ts';
 import {
   readEpochInfo,
   readLeaderSchedule,
   readShredVersion,
 } from '../../src/upstream/shreds/leader-schedule.ts';
-import { contextSlot, slotOfResult, toldSlot } from '../../src/upstream/slots/told-slot.ts';
+import { contextSlot, readObservedSlot, slotOfResult } from '../../src/upstream/slots/observed-slot.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'nodes';
@@ -75,7 +75,7 @@ function checkAccount(result: Buffer): boolean {
 
 function checkSlots(result: Buffer): boolean {
   readRoot(result);
-  for (const row of [methods.getSlot, methods.getBalance]) toldSlot(row, result);
+  for (const row of [methods.getSlot, methods.getBalance]) readObservedSlot(row, result);
   for (const slot of [contextSlot(result), slotOfResult(result, 'slot')]) {
     if (slot !== null && (slot < 0n || slot >= 2n ** 64n)) throw new Error('a slot that is none');
   }
@@ -97,7 +97,7 @@ function checkSchedule(text: string): boolean {
 export function fuzz(bytes: Uint8Array): boolean {
   const result = Buffer.from(bytes);
   const text = result.toString();
-  retryAfterMs(text, 0);
+  parseRetryAfter(text, 0);
   // Nothing else comes so far: answers and messages are looked at first.
   if (!isJson(result, 256) || Buffer.compare(Buffer.from(text), result) !== 0) return false;
   const canonical = canonicalJson(result);
@@ -105,8 +105,8 @@ export function fuzz(bytes: Uint8Array): boolean {
   rawMembers(result);
   parseJson(contextValue(result).toString());
   if (text.startsWith('{')) preflightFault({ body: result, errorCode: PREFLIGHT });
-  nodeErrorOf(parseJson(text), PREFLIGHT);
-  new WatchedTransaction(signatureFromBytes(new Uint8Array(64)), 'confirmed', null).notify(result);
+  parseNodeError(parseJson(text), PREFLIGHT);
+  new WatchedTransaction(signatureFromBytes(new Uint8Array(64)), 'confirmed', null).onNotification(result);
   const read = [
     accepted(() => readSignatureStatuses(result), MalformedJson),
     checkAccount(result),

@@ -1,4 +1,4 @@
-import { checkOwnOrigin, OWN_HEADER, originOf } from '../../src/control/accounts/own-origin.ts';
+import { CSRF_HEADER, checkSameOrigin, resolvePublicOrigin } from '../../src/control/accounts/same-origin.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { accepted } from './engine/accepted.ts';
 
@@ -18,7 +18,7 @@ export const seeds: readonly Uint8Array[] = [
 ].map((text) => Buffer.from(text));
 
 function requestOf(host: string, origin: string, site: string): Request {
-  const headers = new Headers({ [OWN_HEADER]: '1' });
+  const headers = new Headers({ [CSRF_HEADER]: '1' });
   for (const [name, value] of Object.entries({ host, origin, 'sec-fetch-site': site }))
     if (value !== '') headers.set(name, value);
   return new Request('http://x/', { headers });
@@ -34,13 +34,13 @@ export function fuzz(bytes: Uint8Array): boolean {
     // No header can hold it.
     return false;
   }
-  const link = new URL(originOf(request.headers.get('host'), null, FALLBACK));
+  const link = new URL(resolvePublicOrigin(request.headers.get('host'), null, FALLBACK));
   const isOurs = link.origin === FALLBACK || /^(?:.*\.)?localhost$|^[\d.]+$|^\[/.test(link.hostname);
   if (!isOurs) throw new Error(`a link to ${link.host}`);
   const told = request.headers.get('origin');
-  const isLetIn = accepted(() => checkOwnOrigin(request, PUBLIC), ApiError);
+  const isLetIn = accepted(() => checkSameOrigin(request, PUBLIC), ApiError);
   if (isLetIn && told !== null && told !== PUBLIC) throw new Error('another origin was let in');
-  const isLetInHere = accepted(() => checkOwnOrigin(request, null), ApiError);
+  const isLetInHere = accepted(() => checkSameOrigin(request, null), ApiError);
   if (isLetInHere && told !== null && URL.parse(told)?.host !== request.headers.get('host'))
     throw new Error('the page of another host was let in');
   return isLetIn || isLetInHere;

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { type Address, address, addressBytes } from '../../src/ledger/address.ts';
-import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
-import { mintTokenAmount } from '../../src/ledger/encoding/ui-token-amount.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
-import { programs, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
-import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { type Address, address, addressBytes } from '../../src/solana/address.ts';
+import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instruction.ts';
+import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
+import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
+import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
 export const from = "transactions and programs' accounts, through nodes";

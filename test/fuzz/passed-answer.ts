@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Failure } from '../../src/protocol/errors.ts';
-import type { LongReader } from '../../src/protocol/long-answer.ts';
+import type { ResponseReader } from '../../src/protocol/streamed-response.ts';
 import type { BodyFlow } from '../../src/upstream/exchange.ts';
-import { PassedAnswer } from '../../src/upstream/passed-answer.ts';
+import { PassthroughResponse } from '../../src/upstream/response/passthrough-response.ts';
 
 export const from = 'nodes';
 export const covers = ['upstream/answer-ends.ts', 'upstream/passed-answer.ts', 'upstream/utf8-pieces.ts'];
@@ -22,7 +22,7 @@ export const seeds: readonly Uint8Array[] = [
 ].map((text, at) => Buffer.from([at * 9, ...Buffer.from(text)]));
 
 /** Pieces until they end or break off. */
-class Reading implements LongReader {
+class Reading implements ResponseReader {
   readonly #pieces: Buffer[] = [];
   end: 'whole' | Failure | null = null;
 
@@ -30,17 +30,17 @@ class Reading implements LongReader {
     return Buffer.concat(this.#pieces);
   }
 
-  piece(bytes: Buffer): void {
+  onData(bytes: Buffer): void {
     if (this.end !== null) throw new Error('more after the end');
     this.#pieces.push(bytes);
   }
 
-  ended(last: Buffer): void {
-    this.piece(last);
+  onEnd(last: Buffer): void {
+    this.onData(last);
     this.end = 'whole';
   }
 
-  failed(failure: Failure): void {
+  onError(failure: Failure): void {
     this.end = failure;
   }
 }
@@ -49,14 +49,14 @@ const flow: BodyFlow = { pause: () => {}, resume: () => {}, stop: () => {} };
 
 function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
   let ends = 0;
-  const owner = { network: 'devnet', answerMaxBytes: 9, longEnded: () => ends++ } as const;
+  const owner = { network: 'devnet', answerMaxBytes: 9, onStreamEnd: () => ends++ } as const;
   const size = isMeasured ? bytes.length : null;
-  const answer = new PassedAnswer(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
+  const answer = new PassthroughResponse(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
   const reader = new Reading();
-  answer.readInto(reader);
+  answer.pipeTo(reader);
   for (let at = OFFERED; at < bytes.length; at += length)
-    answer.piece(Buffer.from(bytes.subarray(at, at + length)));
-  answer.ended();
+    answer.onData(Buffer.from(bytes.subarray(at, at + length)));
+  answer.onEnd();
   if (ends !== 1) throw new Error(`ended ${ends} times`);
   if (reader.end === 'whole' && answer.bytes !== null && reader.bytes.length !== answer.bytes)
     throw new Error('another length than was announced');
@@ -66,7 +66,7 @@ function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
 /** Wherever the pieces begin: the whole result and nothing else, or a break. @returns whether it was whole. */
 export function fuzz(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.subarray(1));
-  if (bytes.length < OFFERED || !PassedAnswer.mayBegin(bytes.subarray(0, OFFERED))) return false;
+  if (bytes.length < OFFERED || !PassthroughResponse.canStream(bytes.subarray(0, OFFERED))) return false;
   const body = bytes.toString('latin1').replace(/\n$/, '');
   const tail = `,"id":${ID}}`;
   const isOurs = isUtf8(bytes) && body.endsWith(tail);

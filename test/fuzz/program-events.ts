@@ -1,23 +1,23 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { EVENT_CALL } from '../../src/insight/transaction/events/discriminator.ts';
-import { eventTables } from '../../src/insight/transaction/events/event-tables.ts';
-import { readEvents } from '../../src/insight/transaction/events/read-events.ts';
-import type { RunInstruction } from '../../src/insight/transaction/instruction.ts';
-import type { RunTransaction } from '../../src/insight/transaction/run-transaction.ts';
-import { dexKnownPrograms } from '../../src/insight/transaction/swap/dex-known-programs.ts';
-import { dexPrograms } from '../../src/insight/transaction/swap/dex-programs.ts';
-import { readQuote } from '../../src/insight/transaction/swap/jupiter-route.ts';
-import { liquidityTables } from '../../src/insight/transaction/swap/liquidity-tables.ts';
-import { recogniseSwaps } from '../../src/insight/transaction/swap/recognise-swaps.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { nativeMint, programs } from '../../src/ledger/programs.ts';
+import { EVENT_CALL } from '../../src/decoding/transaction/events/discriminator.ts';
+import { eventTables } from '../../src/decoding/transaction/events/event-tables.ts';
+import { readEvents } from '../../src/decoding/transaction/events/read-events.ts';
+import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
+import type { ExecutedInstruction } from '../../src/decoding/transaction/instruction.ts';
+import { dexParsers } from '../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexPrograms } from '../../src/decoding/transaction/swap/dex-programs.ts';
+import { readQuote } from '../../src/decoding/transaction/swap/jupiter-route.ts';
+import { liquidityTables } from '../../src/decoding/transaction/swap/liquidity-tables.ts';
+import { recognizeSwaps } from '../../src/decoding/transaction/swap/recognize-swaps.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { nativeMint, programs } from '../../src/solana/programs.ts';
 
 export const from = 'transactions, through nodes';
 export const covers = ['insight/borsh.ts', 'insight/transaction/events/', 'insight/transaction/swap/'];
 
 const known = [...dexPrograms.keys()];
 const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];
-const readers = new Map(dexKnownPrograms);
+const readers = new Map(dexParsers);
 
 const heads = [
   ...[...eventTables].flatMap(([program, table]) =>
@@ -38,8 +38,8 @@ export const seeds: readonly Uint8Array[] = heads.map(([program, head]) => {
 });
 
 /** Instructions one after the other: a program, how deep it is, the length of its bytes, and the bytes. */
-function readInstructions(input: Uint8Array): RunInstruction[] {
-  const instructions: RunInstruction[] = [];
+function readInstructions(input: Uint8Array): ExecutedInstruction[] {
+  const instructions: ExecutedInstruction[] = [];
   for (let at = 0; at + 3 <= input.length; ) {
     const [which = 0, depth = 0, length = 0] = input.subarray(at, at + 3);
     const index = instructions.length;
@@ -65,7 +65,7 @@ function readInstructions(input: Uint8Array): RunInstruction[] {
 }
 
 /** The bytes as logs, too: each line by a program that runs. */
-function logsOf(instructions: readonly RunInstruction[]): string[] {
+function logsOf(instructions: readonly ExecutedInstruction[]): string[] {
   return instructions.flatMap(({ program, height, data }) => [
     `Program ${program} invoke [${height ?? 2}]`,
     `Program data: ${Buffer.from(data.subarray(8)).toString('base64')}`,
@@ -73,7 +73,7 @@ function logsOf(instructions: readonly RunInstruction[]): string[] {
   ]);
 }
 
-function runOf(input: Uint8Array): RunTransaction {
+function runOf(input: Uint8Array): ExecutedTransaction {
   const instructions = readInstructions(input);
   const tokenAccounts = keys.map((key, at) => ({
     ...{ address: key, mint: keys[at % 3] as Address, owner: keys[at % 5] as Address },
@@ -94,7 +94,7 @@ function runOf(input: Uint8Array): RunTransaction {
 export function fuzz(input: Uint8Array): boolean {
   const run = runOf(input);
   const events = readEvents(run);
-  const swaps = recogniseSwaps(run, events);
+  const swaps = recognizeSwaps(run, events);
   const actions = run.instructions.map((one) => readers.get(one.program)?.read(one, run) ?? null);
   for (const { data } of run.instructions) readQuote(data);
   parseJson(writeJson({ events, swaps, actions }));

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Failure } from '../../src/protocol/errors.ts';
-import { frameOf } from '../../src/protocol/grpc/frames.ts';
+import { encodeFrame } from '../../src/protocol/grpc/frames.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { RequestBudget } from '../../src/servers/grpc/request-budget.ts';
 import { RequestFrames } from '../../src/servers/grpc/request-frames.ts';
@@ -15,15 +15,17 @@ const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
 const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
 
 const packed = (message: Uint8Array): Buffer => {
-  const frame = frameOf(gzipSync(message));
+  const frame = encodeFrame(gzipSync(message));
   frame[0] = 1;
   return frame;
 };
 
 /** Messages as they are and compressed. The first byte is the length of the pieces they come in. */
 export const seeds: readonly Uint8Array[] = [
-  ...requests.map((request, index) => Buffer.of(index * 50, ...frameOf(request), ...frameOf(request))),
-  ...requests.map((request) => Buffer.of(7, ...packed(request), ...frameOf(request))),
+  ...requests.map((request, index) =>
+    Buffer.of(index * 50, ...encodeFrame(request), ...encodeFrame(request)),
+  ),
+  ...requests.map((request) => Buffer.of(7, ...packed(request), ...encodeFrame(request))),
   Buffer.of(0, ...packed(new Uint8Array(MESSAGE_MAX_BYTES + 1))),
 ];
 
@@ -49,7 +51,7 @@ function cut(bytes: Uint8Array, length: number): Outcome {
   }
   frames.close();
   // Everything that was taken has been given back.
-  budget.take(BUDGET_BYTES);
+  budget.reserve(BUDGET_BYTES);
   return outcome;
 }
 

@@ -1,5 +1,5 @@
-import { ByteBudget } from '../../src/base/byte-budget.ts';
-import { ResponseReader } from '../../src/upstream/http1/response-reader.ts';
+import { ByteBudget } from '../../src/base/cache/byte-budget.ts';
+import { HttpResponseReader } from '../../src/upstream/http-client/http-response-reader.ts';
 
 export const from = 'nodes';
 export const covers = ['http1/llhttp.ts', 'http1/plain-fields.ts', 'upstream/http1/response-reader.ts'];
@@ -9,7 +9,7 @@ const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 
 /** How the responses in the bytes were read, up to the first that is not whole. */
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
-  const reader = new ResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES }, budget);
+  const reader = new HttpResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
   const told: string[] = [];
   try {
@@ -20,28 +20,28 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
       while (from < end - at) {
         const to = reader.read(shared, from, end - at);
         if (to < from || to > end - at) throw new Error('read what was not there');
-        if (reader.reading === 'more') break;
+        if (reader.readState === 'more') break;
         told.push(tell(reader));
-        if (reader.reading !== 'whole') return told;
+        if (reader.readState !== 'whole') return told;
         reader.next();
         from = to;
       }
-      reader.body.keep();
+      reader.body.retain();
       // Nothing of what was read may be needed any longer.
       shared.fill(0x7e);
       at = end;
     }
     reader.finish();
-    if (reader.reading === 'whole') told.push(tell(reader));
+    if (reader.readState === 'whole') told.push(tell(reader));
     return told;
   } finally {
     reader.free();
   }
 }
 
-function tell(reader: ResponseReader): string {
-  const { reading, status, retryAfter, keepAliveMs, keepAlive } = reader;
-  if (reading !== 'whole') return reading;
+function tell(reader: HttpResponseReader): string {
+  const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
+  if (readState !== 'whole') return readState;
   const body = reader.body.take();
   if (body.length > ANSWER_MAX_BYTES) throw new Error('an answer that is too long');
   if (status < 200) throw new Error('took an announcement for the answer');

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { writeJson } from '../../src/base/json.ts';
-import { endpoints } from '../../src/endpoints/registry.ts';
-import { routeOf } from '../../src/endpoints/routes.ts';
-import type { Services } from '../../src/endpoints/services.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { InvalidFields } from '../../src/protocol/rest/invalid-fields.ts';
 import type { RestCaller, RestInput } from '../../src/protocol/rest/route.ts';
+import { endpoints } from '../../src/rest-api/registry.ts';
+import { routeOf } from '../../src/rest-api/routes.ts';
+import type { Services } from '../../src/rest-api/services.ts';
 import { readJsonBody, readQuery } from '../../src/servers/rest/decode.ts';
 import { seeds as transactions } from './decode-transaction.ts';
 import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
@@ -35,7 +35,7 @@ for (const name of ['offChain', 'das', 'tokenList', 'files', 'semiWallets', 'con
 const caller: RestCaller = {
   ownerId: 'family',
   signal: new AbortController().signal,
-  ask: async () => away(),
+  request: async () => away(),
 };
 const routes = endpoints.map((endpoint) => routeOf(endpoint, services as unknown as Services));
 
@@ -85,7 +85,7 @@ const isAnswerable = ({ problems }: InvalidFields): boolean =>
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const route = routes[(bytes[0] ?? 0) % routes.length];
   try {
-    await route?.answer(inputOf(bytes), caller);
+    await route?.handle(inputOf(bytes), caller);
     return true;
   } catch (error) {
     if (error instanceof InvalidFields) {

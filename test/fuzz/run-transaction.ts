@@ -1,11 +1,11 @@
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { knownPrograms } from '../../src/insight/transaction/known-programs.ts';
-import { mintsToName, type TokenWords } from '../../src/insight/transaction/name-tokens.ts';
-import { parsedTransaction, readDeeds } from '../../src/insight/transaction/parse-transaction.ts';
-import { readRunTransaction } from '../../src/insight/transaction/read-run-transaction.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { nativeMint } from '../../src/ledger/programs.ts';
+import { mintsToName, type TokenLabels } from '../../src/decoding/transaction/name-tokens.ts';
+import { parsedTransaction, parseEffects } from '../../src/decoding/transaction/parse-transaction.ts';
+import { programParsers } from '../../src/decoding/transaction/program-parsers.ts';
+import { readExecutedTransaction } from '../../src/decoding/transaction/read-executed-transaction.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { nativeMint } from '../../src/solana/programs.ts';
 
 export const from = 'nodes';
 export const covers = [
@@ -16,7 +16,7 @@ export const covers = [
 
 /** Programs that are known, and a few keys that are none. */
 const keys: readonly string[] = [
-  ...knownPrograms.keys(),
+  ...programParsers.keys(),
   nativeMint,
   ...[1, 2, 3, 4, 5, 6, 7, 8].map((fill) => encodeBase58(new Uint8Array(32).fill(fill))),
 ];
@@ -97,11 +97,11 @@ function transactionOf(input: Uint8Array): JsonValue {
 
 /** Whatever a node tells is no transaction, or one that can be shown. */
 function shown(result: JsonValue): boolean {
-  const transaction = readRunTransaction(result);
+  const transaction = readExecutedTransaction(result);
   if (transaction === null) return false;
-  const deeds = readDeeds(transaction);
-  const words: TokenWords = { name: 'a', symbol: 'b', image_uri: 'c' };
-  const names = new Map([...mintsToName(deeds.actions)].map((mint): [Address, TokenWords] => [mint, words]));
+  const deeds = parseEffects(transaction);
+  const words: TokenLabels = { name: 'a', symbol: 'b', image_uri: 'c' };
+  const names = new Map([...mintsToName(deeds.actions)].map((mint): [Address, TokenLabels] => [mint, words]));
   const raw = result as { [name: string]: JsonValue };
   parseJson(writeJson(parsedTransaction(transaction, deeds, names, { events: true, raw })));
   return true;

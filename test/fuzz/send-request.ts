@@ -1,7 +1,7 @@
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { readSendRequest } from '../../src/upstream/send/send-request.ts';
-import { sentSignature } from '../../src/upstream/sent-signature.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts';
+import { signatureOfParams } from '../../src/upstream/transaction-signature.ts';
 import { seeds as transactions } from './decode-transaction.ts';
 
 export const from = 'clients';
@@ -27,8 +27,8 @@ export const seeds: readonly Uint8Array[] = [
 ];
 
 function check(params: Buffer): boolean {
-  const signature = sentSignature(params);
-  const request = readSendRequest(params);
+  const signature = signatureOfParams(params);
+  const request = parseSubmitRequest(params);
   if (request === null) return false;
   const wire = Buffer.from(request.text, 'base64');
   const decoded = decodeTransaction(wire);
@@ -37,9 +37,10 @@ function check(params: Buffer): boolean {
   // One of version 1, which begins otherwise, has no name there.
   if (signature !== null && !('fault' in decoded) && signature !== request.signature)
     throw new Error('two names for a transaction');
-  for (const sent of [request.asked, request.unlooked, request.plain]) {
+  for (const sent of [request.firstNodeParams, request.otherNodeParams, request.plain]) {
     const [text] = JSON.parse(sent.toString()) as [string];
-    if (sent !== request.asked && text !== request.text) throw new Error('another transaction would be sent');
+    if (sent !== request.firstNodeParams && text !== request.text)
+      throw new Error('another transaction would be sent');
   }
   return true;
 }

@@ -1,5 +1,5 @@
 import { accountLimits } from '../../src/control/accounts/account-options.ts';
-import { SignInDoor } from '../../src/control/accounts/sign-in-door.ts';
+import { AuthGuard } from '../../src/control/accounts/auth-guard.ts';
 import type { SignInLibrary, SignInParts } from '../../src/control/accounts/sign-in-library.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { acceptedLater } from './engine/accepted.ts';
@@ -70,9 +70,9 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const headers = { 'x-solway': '1', host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' };
   const request = new Request(`http://127.0.0.1:1/api/auth${path}`, { method, headers });
   // A door of its own each time: nobody is locked out for what others tried.
-  const door = new SignInDoor(parts, () => library);
+  const door = new AuthGuard(parts, () => library);
   const isTaken = await acceptedLater(async () => {
-    const answer = await door.answer({ request, address: '127.0.0.1', requestId: 'x', body: bodyIn(told) });
+    const answer = await door.handle({ request, address: '127.0.0.1', requestId: 'x', body: bodyIn(told) });
     if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location)) throw new Error('leads elsewhere');
   }, ApiError);
   const sent = forwarded === null ? {} : (JSON.parse(forwarded) as Record<string, unknown>);

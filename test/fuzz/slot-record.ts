@@ -1,15 +1,15 @@
-import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { lamports } from '../../src/ledger/units.ts';
-import { faucetTransfer } from '../../src/localnet/faucet.ts';
+import { faucetTransfer } from '../../src/localnet/bank/faucet.ts';
 import {
   decodeBlock,
   decodeChanges,
   decodeHeader,
   decodeRecord,
   encodeRecord,
-} from '../../src/localnet/record-codec.ts';
-import { CorruptRecord } from '../../src/localnet/transaction-codec.ts';
+} from '../../src/localnet/history/record-codec.ts';
+import { CorruptRecord } from '../../src/localnet/history/transaction-codec.ts';
+import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'the disk';

@@ -1,14 +1,14 @@
-import { metadataProgram } from '../../src/insight/nft/metaplex-addresses.ts';
+import { metadataProgram } from '../../src/decoding/nft/metaplex-addresses.ts';
 import {
   decodeFavourite,
   decodeNameAccount,
   decodeReverseName,
   snsPrograms,
-} from '../../src/insight/sns/name-account.ts';
-import { isDomainMint, nameOfNft } from '../../src/insight/sns/tokenized-domain.ts';
-import type { Account } from '../../src/ledger/account/account.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { lamports } from '../../src/ledger/units.ts';
+} from '../../src/decoding/sns/name-account.ts';
+import { isDomainMint, nameOfNft } from '../../src/decoding/sns/tokenized-domain.ts';
+import type { Account } from '../../src/solana/account/account.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 export const from = "programs' accounts, through nodes";
 export const covers = ['insight/sns/name-account.ts', 'insight/sns/tokenized-domain.ts'];

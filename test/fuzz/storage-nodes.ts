@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createLogger } from '../../src/base/log.ts';
-import { blocksOf } from '../../src/control/storage/blocks.ts';
-import type { IncomingFile } from '../../src/control/storage/incoming.ts';
-import { KuboNode } from '../../src/control/storage/kubo-node.ts';
+import { buildBlocks } from '../../src/control/storage/file-blocks.ts';
+import { KuboBackend } from '../../src/control/storage/kubo-backend.ts';
 import { PinningService } from '../../src/control/storage/pinning-service.ts';
+import type { SpooledFile } from '../../src/control/storage/upload-spool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { acceptedLater } from './engine/accepted.ts';
 import { scratchFolder } from './engine/scratch.ts';
@@ -45,14 +45,14 @@ const log = createLogger('silent', () => {});
 const limits = { answerMaxBytes: 4_096 };
 const path = join(scratchFolder('storage-nodes'), 'file');
 writeFileSync(path, CONTENT);
-const blocks = await blocksOf(Readable.from([CONTENT]));
-const file: IncomingFile = { path, cid: CID, bytes: CONTENT.length, type: null, blocks };
-const kubo = new KuboNode({ url, limits });
+const blocks = await buildBlocks(Readable.from([CONTENT]));
+const file: SpooledFile = { path, cid: CID, bytes: CONTENT.length, type: null, blocks };
+const kubo = new KuboBackend({ url, limits });
 const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, watchedMax: 0 } as never });
 
 /** Whatever a service answers, a file is kept or it is said that it could not be. */
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   told = bytes;
-  const kept = await acceptedLater(() => kubo.keep(file), Failure);
+  const kept = await acceptedLater(() => kubo.store(file), Failure);
   return (await acceptedLater(() => pinning.pin(CID, 'name'), Failure)) || kept;
 }

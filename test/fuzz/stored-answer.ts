@@ -1,11 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import type { Answer, Asker } from '../../src/protocol/call.ts';
-import { AnswerCounts } from '../../src/upstream/cache/answer-counts.ts';
-import type { AnswerStore } from '../../src/upstream/cache/answer-store.ts';
+import type { ResponseHandler, RpcResponse } from '../../src/protocol/call.ts';
 import { CallKeys } from '../../src/upstream/cache/call-key.ts';
 import { FinalizedRoots } from '../../src/upstream/cache/finalized-roots.ts';
-import { StoredAnswers } from '../../src/upstream/cache/stored-answers.ts';
-import { callOf, resultOf, ScriptedSlots, ScriptedSource } from '../upstream/answers/scripted-source.ts';
+import { RedisCache } from '../../src/upstream/cache/redis-cache.ts';
+import { ResponseCounts } from '../../src/upstream/cache/response-counts.ts';
+import type { ResponseStore } from '../../src/upstream/cache/response-store.ts';
+import {
+  callOf,
+  resultOf,
+  ScriptedDispatcher,
+  ScriptedSlots,
+} from '../upstream/cache/scripted-dispatcher.ts';
 
 export const from = 'Redis, where others may write';
 export const covers = ['upstream/cache/stored-answers.ts'];
@@ -19,33 +24,33 @@ export const seeds: readonly Uint8Array[] = [
 ].map((text) => Buffer.from(text));
 
 let stored = Buffer.alloc(0);
-const store: AnswerStore = { get: (_key, hear) => hear(Buffer.from(stored)), set: () => {} };
+const store: ResponseStore = { get: (_key, hear) => hear(Buffer.from(stored)), set: () => {} };
 
-const source = new ScriptedSource();
+const source = new ScriptedDispatcher();
 source.script = ({ method }) =>
   resultOf(method === 'getGenesisHash' ? '"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG"' : '"of a node"');
 const slots = new ScriptedSlots();
-slots.know('finalized', 100);
-const parts = { source, store, counts: new AnswerCounts(), keys: new CallKeys() };
-const answers = new StoredAnswers({ ...parts, roots: new FinalizedRoots(slots, () => {}) });
+slots.set('finalized', 100);
+const parts = { source, store, counts: new ResponseCounts(), keys: new CallKeys() };
+const answers = new RedisCache({ ...parts, roots: new FinalizedRoots(slots, () => {}) });
 const call = callOf('getBlock', [7]);
 
 /** What is stored is passed on only where it is JSON in UTF-8; else a node is asked. @returns whether it was. */
 export function fuzz(bytes: Uint8Array): boolean {
   stored = Buffer.from(bytes);
-  source.reached.length = 0;
-  let told: Answer | null = null;
-  const asker: Asker = {
-    answered: (answer) => {
+  source.calls.length = 0;
+  let told: RpcResponse | null = null;
+  const asker: ResponseHandler = {
+    onResponse: (answer) => {
       told = answer;
     },
-    failed: (failure) => {
+    onError: (failure) => {
       throw failure;
     },
   };
-  answers.put(call, asker);
+  answers.dispatch(call, asker);
   const { body, errorCode } = told ?? resultOf('');
-  const isStored = source.reached.every(({ call: { method } }) => method === 'getGenesisHash');
+  const isStored = source.calls.every(({ call: { method } }) => method === 'getGenesisHash');
   if (errorCode !== 0 || !isUtf8(body)) throw new Error('passed on what is no result');
   JSON.parse(body.toString());
   if (isStored !== body.equals(stored)) throw new Error('another answer than was stored');

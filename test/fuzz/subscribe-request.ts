@@ -1,5 +1,3 @@
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
 import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
 import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
 import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
@@ -11,9 +9,11 @@ import {
   decodeIsBlockhashValidRequest,
   encodeIsBlockhashValidRequest,
 } from '../../src/protocol/geyser/unary.ts';
-import { answerReflection } from '../../src/protocol/grpc/reflection.ts';
+import { handleReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { checkHealth } from '../../src/servers/grpc/health-calls.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { accepted } from './engine/accepted.ts';
 import { message as anyMessage } from './engine/generate-protobuf.ts';
 import type { Random } from './engine/mutate.ts';
@@ -90,7 +90,7 @@ export const fuzz = (input: Uint8Array): boolean =>
     decodeSubscribeDeshredRequest,
     decodeCommitmentRequest,
     decodeIsBlockhashValidRequest,
-    answerReflection,
+    handleReflection,
     (request: Uint8Array) => checkHealth(request, () => true),
   ]
     .map((read) => accepted(() => read(input), InvalidProtobuf, GrpcError))

@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/base/log.ts';
-import { programs } from '../../src/ledger/programs.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
-import { TableReads } from '../../src/upstream/shreds/table-reads.ts';
+import { TableLoader } from '../../src/upstream/shreds/table-loader.ts';
 
 export const from = 'nodes';
 export const covers = ['upstream/shreds/table-reads.ts'];
@@ -37,7 +37,7 @@ export function fuzz(bytes: Uint8Array): Promise<boolean> {
       });
       return Buffer.from(bytes);
     };
-    const reads = new TableReads({ reader: { ask }, limits, log, found });
-    for (const key of keys) reads.want(key);
+    const reads = new TableLoader({ reader: { request: ask }, limits, log, onTable: found });
+    for (const key of keys) reads.request(key);
   });
 }

@@ -1,10 +1,10 @@
 import { base58 } from '@scure/base';
-import { addressBytes, addressFromBytes, parseAddress } from '../../src/ledger/address.ts';
-import { decodeBase58, encodeBase58 } from '../../src/ledger/base58.ts';
-import { parseBlockhash } from '../../src/ledger/blockhash.ts';
-import { parseSignature, signatureBytes, signatureFromBytes } from '../../src/ledger/signature.ts';
 import { decodeBase58Text } from '../../src/protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../src/protocol/rpc/base64-text.ts';
+import { addressBytes, addressFromBytes, parseAddress } from '../../src/solana/address.ts';
+import { decodeBase58, encodeBase58 } from '../../src/solana/base58.ts';
+import { parseBlockhash } from '../../src/solana/blockhash.ts';
+import { parseSignature, signatureBytes, signatureFromBytes } from '../../src/solana/signature.ts';
 
 export const from = 'clients and nodes';
 export const covers = [

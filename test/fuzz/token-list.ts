@@ -1,5 +1,5 @@
-import { parseTokenList, TokenListFault } from '../../src/insight/token/token-list.ts';
-import { nativeMint, programs } from '../../src/ledger/programs.ts';
+import { parseTokenList, TokenListFault } from '../../src/decoding/token/token-list.ts';
+import { nativeMint, programs } from '../../src/solana/programs.ts';
 
 export const from = 'the operator';
 export const covers = ['insight/token/token-list.ts'];

@@ -1,9 +1,9 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { mintExtensions } from '../../src/insight/token/mint-extensions.ts';
-import { shownAmount } from '../../src/insight/token/token-amount.ts';
-import { tokenMintOf } from '../../src/insight/token/token-mint.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { lamports, U64_MAX } from '../../src/ledger/units.ts';
+import { mintExtensions } from '../../src/decoding/token/mint-extensions.ts';
+import { uiAmountOfMint } from '../../src/decoding/token/token-amount.ts';
+import { tokenMintOf } from '../../src/decoding/token/token-mint.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { lamports, U64_MAX } from '../../src/solana/units.ts';
 import { seeds as accounts } from './parsed.ts';
 
 export const from = "programs' accounts, through nodes";
@@ -27,7 +27,8 @@ export function fuzz(data: Uint8Array): boolean {
   if (token === null) return false;
   for (const amount of [0n, 1n, U64_MAX, U64_MAX * 10_000n]) {
     for (const now of [undefined, 0n, 1_700_000_000n]) {
-      if (!Number.isFinite(shownAmount(amount, token, now))) throw new Error('an amount that is no number');
+      if (!Number.isFinite(uiAmountOfMint(amount, token, now)))
+        throw new Error('an amount that is no number');
     }
   }
   parseJson(writeJson(mintExtensions(token.data)));

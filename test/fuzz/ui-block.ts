@@ -1,6 +1,6 @@
-import { MalformedJson } from '../../src/ledger/encoding/read-json.ts';
-import { readBlock } from '../../src/ledger/encoding/read-ui-block.ts';
-import { slot } from '../../src/ledger/units.ts';
+import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
+import { readBlock } from '../../src/solana/encoding/read-ui-block.ts';
+import { slot } from '../../src/solana/units.ts';
 
 export const from = 'nodes';
 export const covers = [

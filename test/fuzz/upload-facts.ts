@@ -1,4 +1,8 @@
-import { fitAbout, readAbout, writeAbout } from '../../src/control/storage/about.ts';
+import {
+  parseMetadata,
+  sanitizeMetadata,
+  serializeMetadata,
+} from '../../src/control/storage/file-metadata.ts';
 import { mediaTypeOf } from '../../src/control/storage/media-type.ts';
 
 export const from = 'clients and the disk';
@@ -6,8 +10,8 @@ export const covers = ['control/storage/about.ts'];
 
 /** What is written about a file; or its name, a line break, and its type. */
 export const seeds: readonly Uint8Array[] = [
-  writeAbout({ name: 'picture.png', type: 'image/png' }),
-  writeAbout({ name: null, type: 'text/plain; charset=utf-8' }),
+  serializeMetadata({ name: 'picture.png', type: 'image/png' }),
+  serializeMetadata({ name: null, type: 'text/plain; charset=utf-8' }),
   'C:\\a\u202e/gnp.exe\nimage/svg+xml;a=b',
   '..\nx/y\r\nz: 1',
   '\x89PNG\r\n\x1a\n',
@@ -20,11 +24,11 @@ const isFit = (name: string | null, type: string): boolean =>
 export function fuzz(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString();
   const [name = '', type = ''] = text.split('\n');
-  for (const about of [fitAbout({ name, type }), readAbout(text)]) {
+  for (const about of [sanitizeMetadata({ name, type }), parseMetadata(text)]) {
     if (!isFit(about.name, about.type)) throw new Error('facts that no header can hold');
-    const again = readAbout(writeAbout(about));
+    const again = parseMetadata(serializeMetadata(about));
     if (again.name !== about.name || again.type !== about.type)
       throw new Error('read otherwise than written');
   }
-  return mediaTypeOf(bytes) !== null || readAbout(text).name !== null;
+  return mediaTypeOf(bytes) !== null || parseMetadata(text).name !== null;
 }

@@ -1,6 +1,6 @@
-import { ByteBudget } from '../../src/base/byte-budget.ts';
-import { envelopeLimits } from '../../src/protocol/envelope.ts';
-import { CallPlaces } from '../../src/servers/websocket/call-places.ts';
+import { ByteBudget } from '../../src/base/cache/byte-budget.ts';
+import { envelopeLimits } from '../../src/protocol/request-envelope.ts';
+import { CallConcurrencyLimit } from '../../src/servers/websocket/call-concurrency-limit.ts';
 import { Conversation } from '../../src/servers/websocket/conversation.ts';
 import { decodeMessage } from '../../src/servers/websocket/decode.ts';
 import type { Peer } from '../../src/servers/websocket/peer.ts';
@@ -38,14 +38,14 @@ function note(frame: Buffer): void {
 }
 
 const peer: Peer = {
-  open: true,
-  full: false,
+  isOpen: true,
+  isFull: false,
   send: note,
-  answer: note,
-  tell: ({ bytes }) => note(bytes),
+  sendResponse: note,
+  sendNotification: ({ bytes }) => note(bytes),
   end: () => {},
-  settled: () => {},
-  broke: (thrown) => {
+  onSettled: () => {},
+  onError: (thrown) => {
     problem = thrown;
   },
 };
@@ -56,12 +56,12 @@ const session: Session = {
   limits: { subscriptionsMax: 10, messageMaxBytes: 1 << 20 },
   call: async (_method, params) => {
     if (params !== null) JSON.parse(params.toString());
-    return { answer: { body: Buffer.from('1'), errorCode: 0 }, failure: null, rateLimit: null };
+    return { response: { body: Buffer.from('1'), errorCode: 0 }, failure: null, rateLimit: null };
   },
-  countNonCall: (fault) => fault,
-  subscribe: async () => ({ opened, refusal: null }),
-  received: () => 0,
-  sent: () => {},
+  recordInvalidRequest: (fault) => fault,
+  subscribe: async () => ({ opened, error: null }),
+  recordReceived: () => 0,
+  recordSent: () => {},
   end: () => {},
   close: () => {},
 };
@@ -71,11 +71,11 @@ const options = {
   callsWaitingMax: 100,
   callsWaitingMaxBytes: 10_000,
   batchConcurrency: 8,
-  answers: new ByteBudget(() => 1_000_000),
+  responseBudget: new ByteBudget(() => 1_000_000),
   batchAnswersMaxBytes: 1_000_000,
   envelope: envelopeLimits,
 };
-const conversation = new Conversation(session, peer, options, new CallPlaces(1_000_000));
+const conversation = new Conversation(session, peer, options, new CallConcurrencyLimit(1_000_000));
 
 /** Whatever a client sends as a message: nothing breaks, and every answer is a frame of JSON. */
 export function fuzz(input: Uint8Array): boolean {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
-import { lamports, slot, U64_MAX } from '../../src/ledger/units.ts';
 import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import type { AccountsDataFilter, SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
+import { lamports, slot, U64_MAX } from '../../src/solana/units.ts';
 import { key } from './arbitrary.ts';
 
 /** Random requests. */

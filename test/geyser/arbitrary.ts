@@ -1,7 +1,7 @@
 import type { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { U64_MAX } from '../../src/ledger/units.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { U64_MAX } from '../../src/solana/units.ts';
 import type { OracleMeta, OracleTransaction } from './oracle.ts';
 
 /** Random messages in the shape of the published codec. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../../src/ledger/address.ts';
 import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
 import { SipHash } from '../../src/protocol/geyser/sip-hash.ts';
 import type { CuckooFilterMessage } from '../../src/protocol/geyser/subscribe-request.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
 
 /** Sets that the published client made, with its own code in Rust. */
 const keyAt = (n: number): Buffer => createHash('sha256').update(`key ${n}`).digest();
@@ -30,7 +30,7 @@ describe('a set of the published client', () => {
       const filter = new CuckooFilter(message);
       expect(keys.filter((key) => !filter.has(key, 0))).toEqual([]);
       const inFirst = keys.filter((key) => {
-        const { fingerprint, first } = filter.placesOf(key, 0);
+        const { fingerprint, first } = filter.locate(key, 0);
         return bucketOf(message, first).includes(fingerprint);
       });
       // Else it would not show that the second bucket is looked at.
@@ -56,6 +56,6 @@ describe('a set of the published client', () => {
     expect([...new Uint16Array(message.data.buffer)].filter((fingerprint) => fingerprint !== 0)).toEqual([1]);
     const filter = new CuckooFilter(message);
     expect(filter.has(key, 0)).toBe(true);
-    expect(filter.placesOf(key, 0).fingerprint).toBe(1);
+    expect(filter.locate(key, 0).fingerprint).toBe(1);
   });
 });

@@ -4,7 +4,6 @@ import {
 } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { address } from '../../src/ledger/address.ts';
 import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
 import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
@@ -21,8 +20,9 @@ import {
   type TransactionsFilter,
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { address } from '../../src/solana/address.ts';
 import { deshredRequest, request } from './arbitrary-request.ts';
-import { shownDeshredRequest, shownRequest } from './shown-request.ts';
+import { oracleDeshredRequest, oracleRequest } from './oracle-request.ts';
 
 const KEY = '11111111111111111111111111111111';
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
@@ -76,7 +76,7 @@ describe('a request that comes in', () => {
   it('is read as the published codec wrote it', () => {
     fc.assert(
       fc.property(request, ({ ping: _alone, ...asked }) => {
-        const wire = Published.encode(Published.fromPartial(shownRequest(asked) as never)).finish();
+        const wire = Published.encode(Published.fromPartial(oracleRequest(asked) as never)).finish();
         const { blocksMeta, entry, ...read } = decodeSubscribeRequest(wire);
         const { blocksMeta: metaMeant = [], entry: entryMeant = [], ...rest } = withoutNewer(asked);
         expect(read).toEqual(meant(rest));
@@ -92,7 +92,7 @@ describe('a request that comes in', () => {
       fc.property(deshredRequest, (asked) => {
         const read = asked.ping === undefined ? meant(asked) : { ping: asked.ping };
         expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(asked))).toEqual(read);
-        const shown = shownDeshredRequest(asked) as never;
+        const shown = oracleDeshredRequest(asked) as never;
         const wire = PublishedDeshred.encode(PublishedDeshred.fromPartial(shown)).finish();
         expect(decodeSubscribeDeshredRequest(wire)).toEqual(read);
       }),

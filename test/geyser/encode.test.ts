@@ -1,14 +1,14 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { address, addressBytes } from '../../src/ledger/address.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { slicedAccountTail } from '../../src/protocol/geyser/encode/sliced-account.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { transactionStatusTail } from '../../src/protocol/geyser/encode/transaction-status.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
+import { address, addressBytes } from '../../src/solana/address.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
 import { envelope, updates } from './arbitrary.ts';
 import { messageOf, tailOf } from './re-encode.ts';
 import { readShape, shapeOf } from './shapes.ts';
@@ -116,7 +116,7 @@ describe('a written transaction', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
         const { bytes, offsets } = rawTransaction({ ...update, createdAt: AT }).keys;
-        const { transaction, meta } = update.placed.executed;
+        const { transaction, meta } = update.info.executed;
         const { writable, readonly } = meta.loadedAddresses;
         const keys = [...transaction.message.accountKeys, ...writable, ...readonly];
         expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
@@ -131,14 +131,14 @@ describe('a written transaction', () => {
     const [update] = fc
       .sample(updateOf('transaction'), { seed: 7, numRuns: 20 })
       .filter(
-        ({ placed }) =>
-          placed.executed.transaction.message.accountKeys.length > 0 &&
-          placed.executed.meta.loadedAddresses.readonly.length > 0,
+        ({ info }) =>
+          info.executed.transaction.message.accountKeys.length > 0 &&
+          info.executed.meta.loadedAddresses.readonly.length > 0,
       );
-    const { executed } = update!.placed;
+    const { executed } = update!.info;
     const meta = { ...executed.meta, logMessages: ['x'.repeat(length)] };
-    const placed = { ...update!.placed, executed: { ...executed, meta } };
-    const { bytes, offsets } = rawTransaction({ slot: update!.slot, createdAt: AT, placed }).keys;
+    const placed = { ...update!.info, executed: { ...executed, meta } };
+    const { bytes, offsets } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed }).keys;
     const { writable, readonly } = meta.loadedAddresses;
     const keys = [...executed.transaction.message.accountKeys, ...writable, ...readonly];
     expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
@@ -148,7 +148,7 @@ describe('a written transaction', () => {
 
   it('says amounts of tokens for people too', () => {
     const [update] = fc.sample(updateOf('transaction'), 1);
-    const { executed } = update!.placed;
+    const { executed } = update!.info;
     const balance = { accountIndex: 0, mint: KEY, owner: null, programId: null };
     const balances = [
       { ...balance, amount: 1_500n, decimals: 3 },
@@ -156,8 +156,8 @@ describe('a written transaction', () => {
       { ...balance, amount: 7n, decimals: 0 },
     ];
     const meta = { ...executed.meta, postTokenBalances: balances };
-    const placed = { ...update!.placed, executed: { ...executed, meta } };
-    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, placed });
+    const placed = { ...update!.info, executed: { ...executed, meta } };
+    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed });
     const told = SubscribeUpdate.decode(tail).transaction!.transaction!.meta!.postTokenBalances;
     expect(told.map(({ uiTokenAmount }) => uiTokenAmount)).toEqual([
       { uiAmount: 1.5, decimals: 3, amount: '1500', uiAmountString: '1.5' },
@@ -168,10 +168,10 @@ describe('a written transaction', () => {
 
   it.each([true, false])('says whether a program left data behind: %s', (isThere) => {
     const [update] = fc.sample(updateOf('transaction'), 1);
-    const { executed } = update!.placed;
+    const { executed } = update!.info;
     const returnData = isThere ? { programId: KEY, data: Uint8Array.of(1) } : null;
-    const placed = { ...update!.placed, executed: { ...executed, meta: { ...executed.meta, returnData } } };
-    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, placed });
+    const placed = { ...update!.info, executed: { ...executed, meta: { ...executed.meta, returnData } } };
+    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed });
     const { meta } = SubscribeUpdate.decode(tail).transaction!.transaction!;
     expect([meta!.returnDataNone, meta!.returnData !== undefined]).toEqual([!isThere, isThere]);
   });
@@ -180,7 +180,7 @@ describe('a written transaction', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
         const wire = messageOf(['a'], transactionStatusTail(rawTransaction({ ...update, createdAt: AT })));
-        const { signature, isVote, index, executed } = update.placed;
+        const { signature, isVote, index, executed } = update.info;
         const status = { slot: update.slot, signature, isVote, index, err: executed.meta.err };
         expect(decodeSubscribeUpdate(wire).update).toEqual({ kind: 'transactionStatus', ...status });
         const theirs = SubscribeUpdate.decode(wire);

@@ -4,14 +4,14 @@ import type {
   SubscribeUpdateAccountInfo,
   SubscribeUpdateTransactionInfo,
 } from '@triton-one/yellowstone-grpc';
-import { addressBytes } from '../../src/ledger/address.ts';
-import { type BlockReward, rewardTypes } from '../../src/ledger/block-reward.ts';
-import { blockhashBytes } from '../../src/ledger/blockhash.ts';
-import type { Message } from '../../src/ledger/message/message.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
-import type { TokenBalance, TransactionMeta } from '../../src/ledger/transaction/transaction-meta.ts';
 import type { AccountWrite } from '../../src/protocol/geyser/update/account.ts';
+import { addressBytes } from '../../src/solana/address.ts';
+import { type BlockReward, rewardTypes } from '../../src/solana/block-reward.ts';
+import { blockhashBytes } from '../../src/solana/blockhash.ts';
+import type { Message } from '../../src/solana/message/message.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
+import type { TokenBalance, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
 
 /** Our values in the shape of the published codec, to compare with what it reads. */
 

@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
-import { answerReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
+import { handleReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
 import { encodeFileDescriptor } from '../../src/protocol/grpc/schema/file-descriptor.ts';
 import { geyserSchema } from '../../src/protocol/grpc/schema/geyser.ts';
 import type { Schema } from '../../src/protocol/grpc/schema/schema.ts';
 import { shredstreamSchema } from '../../src/protocol/grpc/schema/shredstream.ts';
 import { solanaStorageSchema } from '../../src/protocol/grpc/schema/solana-storage.ts';
-import { protoText } from '../house/proto-text.ts';
+import { protoText } from '../project/proto-text.ts';
 import { envelope, updates } from './arbitrary.ts';
 
 const folder = join(import.meta.dirname, '../../proto');
@@ -62,7 +62,7 @@ function fieldsOf(bytes: Uint8Array, others: readonly number[] = []): Map<number
 
 /** Files that reflection tells for a symbol, as a `FileDescriptorSet`. */
 function reflected(symbol: string): Buffer {
-  const [response] = fieldsOf(answerReflection(asked(4, symbol))).get(4) ?? [];
+  const [response] = fieldsOf(handleReflection(asked(4, symbol))).get(4) ?? [];
   const writer = new ProtobufWriter();
   for (const file of fieldsOf(response!).get(1) ?? []) writer.bytes(1, file);
   return Buffer.from(writer.finish());
@@ -184,7 +184,7 @@ describe('reflection', () => {
   const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
   it('lists the services, and itself in both versions', () => {
-    const [list] = fieldsOf(answerReflection(asked(7, ''))).get(6) ?? [];
+    const [list] = fieldsOf(handleReflection(asked(7, ''))).get(6) ?? [];
     const services = (fieldsOf(list!).get(1) ?? []).map((each) => text(fieldsOf(each).get(1)?.[0]));
     expect(services).toEqual([
       'geyser.Geyser',
@@ -214,7 +214,7 @@ describe('reflection', () => {
     ],
   ])('tells %s with all that it imports', (_name, field, wanted, files) => {
     const request = asked(field, wanted);
-    const answer = fieldsOf(answerReflection(request));
+    const answer = fieldsOf(handleReflection(request));
     expect(text(answer.get(2)?.[0])).toBe(text(request));
     const [found] = answer.get(4) ?? [];
     const first = (file: Uint8Array): string => {
@@ -229,7 +229,7 @@ describe('reflection', () => {
     ['a name that nothing has', 4, 'geyser.Nothing', 5, 'not found: geyser.Nothing'],
     ['extensions', 6, 'geyser.SubscribeRequest', 12, 'not supported'],
   ])('refuses %s in its answer', (_name, field, wanted, code, words) => {
-    const [error] = fieldsOf(answerReflection(asked(field, wanted))).get(7) ?? [];
+    const [error] = fieldsOf(handleReflection(asked(field, wanted))).get(7) ?? [];
     expect(text(error)).toBe(text(new ProtobufWriter().uint32(1, code).string(2, words).finish()));
   });
 });

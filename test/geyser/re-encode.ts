@@ -18,7 +18,7 @@ export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
     slot,
     createdAt,
     meta: rawBlockMeta({ ...block, kind: 'blockMeta' }, createdAt, null),
-    transactions: block.transactions.map((placed) => rawTransaction({ slot, createdAt, placed })),
+    transactions: block.transactions.map((placed) => rawTransaction({ slot, createdAt, info: placed })),
     accounts: block.accounts.map((write) => rawAccount({ slot, createdAt, write, isStartup: false })),
     entries: block.entries.map((entry) => rawEntry(entry, createdAt)),
     updatedAccountCount: block.updatedAccountCount,

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { deshredRequest, request } from './arbitrary-request.ts';
-import { shownDeshredRequest, shownRequest } from './shown-request.ts';
+import { oracleDeshredRequest, oracleRequest } from './oracle-request.ts';
 
 describe('a request of a Geyser stream', () => {
   it('is read by the published codec as it was meant', () => {
@@ -15,10 +15,10 @@ describe('a request of a Geyser stream', () => {
       fc.property(request, (asked) => {
         const read = Published.decode(encodeSubscribeRequest(asked));
         expect(JSON.parse(JSON.stringify(read))).toMatchObject(
-          JSON.parse(JSON.stringify(shownRequest(asked))),
+          JSON.parse(JSON.stringify(oracleRequest(asked))),
         );
         for (const part of ['accounts', 'slots', 'transactions', 'blocks', 'blocksMeta', 'entry'] as const) {
-          expect(Object.keys(read[part])).toEqual(Object.keys(shownRequest(asked)[part]));
+          expect(Object.keys(read[part])).toEqual(Object.keys(oracleRequest(asked)[part]));
         }
       }),
       { numRuns: 300 },
@@ -29,7 +29,7 @@ describe('a request of a Geyser stream', () => {
     fc.assert(
       fc.property(deshredRequest, (asked) => {
         const read = PublishedDeshred.decode(encodeSubscribeDeshredRequest(asked));
-        const meant = shownDeshredRequest(asked);
+        const meant = oracleDeshredRequest(asked);
         expect(JSON.parse(JSON.stringify(read))).toMatchObject(JSON.parse(JSON.stringify(meant)));
         expect(Object.keys(read.deshredTransactions)).toEqual(Object.keys(meant.deshredTransactions));
         expect(Object.keys(read.slots)).toEqual(Object.keys(meant.slots));

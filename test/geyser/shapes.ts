@@ -1,11 +1,11 @@
 import { type SubscribeUpdate, txErrDecode } from '@triton-one/yellowstone-grpc';
-import { blockhashBytes } from '../../src/ledger/blockhash.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockHeader } from '../../src/protocol/geyser/update/block.ts';
 import type { EntryUpdate } from '../../src/protocol/geyser/update/entry.ts';
 import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
-import type { PlacedTransaction } from '../../src/protocol/geyser/update/transaction.ts';
+import type { TransactionInfo } from '../../src/protocol/geyser/update/transaction.ts';
+import { blockhashBytes } from '../../src/solana/blockhash.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
 import { metaFacts, oracleAccount, oracleMetaFacts, oracleReward, oracleTransaction } from './oracle.ts';
 
 /** Updates as we read them and as the published codec reads them, in one shape. */
@@ -14,7 +14,7 @@ const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 const textOrNothing = (value: bigint | null): string | undefined =>
   value === null ? undefined : String(value);
 
-const placed = ({ signature, isVote, executed, index }: PlacedTransaction) => ({
+const transactionInfo = ({ signature, isVote, executed, index }: TransactionInfo) => ({
   signature: plain(signatureBytes(signature)),
   isVote,
   transaction: oracleTransaction(executed.transaction),
@@ -65,7 +65,7 @@ export function shapeOf(update: Update): unknown {
         deadError: update.deadError ?? undefined,
       };
     case 'transaction':
-      return { transaction: placed(update.placed), slot: String(update.slot) };
+      return { transaction: transactionInfo(update.info), slot: String(update.slot) };
     case 'transactionStatus':
       return {
         ...update,
@@ -76,7 +76,7 @@ export function shapeOf(update: Update): unknown {
     case 'block':
       return {
         ...header(update),
-        transactions: update.transactions.map(placed),
+        transactions: update.transactions.map(transactionInfo),
         updatedAccountCount: String(update.updatedAccountCount),
         accounts: update.accounts.map(oracleAccount),
         entries: update.entries.map(entry),
@@ -97,7 +97,7 @@ type Read = NonNullable<SubscribeUpdate['transaction']>['transaction'];
 const readErr = (err: { err: Uint8Array } | undefined): unknown =>
   err === undefined ? null : txErrDecode.decode(err.err);
 
-const readPlaced = (transaction: Read) => ({
+const readTransactionInfo = (transaction: Read) => ({
   ...transaction,
   meta: oracleMetaFacts(transaction!.meta!),
   err: readErr(transaction!.meta!.err),
@@ -107,11 +107,14 @@ const readPlaced = (transaction: Read) => ({
 export function readShape(kind: Update['kind'], read: SubscribeUpdate): unknown {
   switch (kind) {
     case 'transaction':
-      return { transaction: readPlaced(read.transaction!.transaction), slot: read.transaction!.slot };
+      return {
+        transaction: readTransactionInfo(read.transaction!.transaction),
+        slot: read.transaction!.slot,
+      };
     case 'transactionStatus':
       return { kind, ...read.transactionStatus, err: readErr(read.transactionStatus!.err) };
     case 'block':
-      return { ...read.block, transactions: read.block!.transactions.map(readPlaced) };
+      return { ...read.block, transactions: read.block!.transactions.map(readTransactionInfo) };
     default:
       return read[kind];
   }

@@ -50,10 +50,10 @@ const shredded = fc
   .map(({ update, ...rest }) => ({
     ...rest,
     slot: update.slot,
-    isVote: update.placed.isVote,
-    meant: oracleTransaction(update.placed.executed.transaction),
-    transaction: encodeWireTransaction(update.placed.executed.transaction.wire).transaction,
-    wire: update.placed.executed.transaction.wire,
+    isVote: update.info.isVote,
+    meant: oracleTransaction(update.info.executed.transaction),
+    transaction: encodeWireTransaction(update.info.executed.transaction.wire).transaction,
+    wire: update.info.executed.transaction.wire,
   }));
 
 describe('a transaction of the shred stage', () => {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { slot, U64_MAX } from '../../src/ledger/units.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import * as unary from '../../src/protocol/geyser/unary.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { slot, U64_MAX } from '../../src/solana/units.ts';
 
 const require = createRequire(import.meta.url);
 type Codec = { encode(value: unknown): { finish(): Uint8Array }; decode(bytes: Uint8Array): unknown };

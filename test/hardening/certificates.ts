@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TlsFiles } from '../../src/app/tls-files.ts';
+import type { TlsFiles } from '../../src/app/servers/tls-files.ts';
 
 /** Makes a certificate that signs itself, and its key, as two files of a folder. */
 export function makeCertificate(folder: string, name: string, more: readonly string[] = []): TlsFiles {

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noProxies, TrustedProxies } from '../../src/servers/client-address.ts';
 import { ConnectionCaps } from '../../src/servers/connection-caps.ts';
-import type { HttpOptions } from '../../src/servers/http-options.ts';
-import { type Door, rawPost } from '../servers/start-door.ts';
-import { call, doors } from './doors.ts';
+import type { HttpOptions } from '../../src/servers/http/options.ts';
+import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call, serverVariants } from './server-variants.ts';
 
-describe.each(doors)('connections of one address at the door of %s', (_name, open) => {
-  let door: Door;
+describe.each(serverVariants)('connections of one address at the door of %s', (_name, open) => {
+  let door: TestHttpServer;
   afterEach(() => door.stop());
 
   const start = async (options: Partial<HttpOptions>): Promise<void> => {
@@ -29,7 +29,7 @@ describe.each(doors)('connections of one address at the door of %s', (_name, ope
     third.socket.write(rawPost(door.createKey(), call('hidden')));
     expect(await third.ended()).toBe('');
     expect(door.http.connectionsRefused).toBe(1);
-    expect(door.asked.map((asked) => asked.call.method)).toEqual(['getSlot', 'getSlot']);
+    expect(door.calls.map((asked) => asked.call.method)).toEqual(['getSlot', 'getSlot']);
     first?.socket.destroy();
     const health = async () =>
       (await fetch(`http://127.0.0.1:${door.port}/health`).catch(() => null))?.status;
@@ -66,7 +66,7 @@ describe('addresses', () => {
   const caps = () =>
     new ConnectionCaps({ connectionsPerAddressMax: 2, connectionsExempt: ['::1'] }, noProxies);
   const take = (counted: ConnectionCaps, address: string): boolean =>
-    counted.take(new From(address) as unknown as Socket);
+    counted.accept(new From(address) as unknown as Socket);
 
   it('of IPv6 count as one by their first 64 bits, of IPv4 each, however they are written', () => {
     const counted = caps();
@@ -84,7 +84,7 @@ describe('addresses', () => {
   it('are forgotten with their last connection', async () => {
     const counted = caps();
     const socket = new From('192.0.2.1');
-    expect(counted.take(socket as unknown as Socket)).toBe(true);
+    expect(counted.accept(socket as unknown as Socket)).toBe(true);
     expect(counted.sites).toBe(1);
     const closed = once(socket, 'close');
     socket.emit('close');

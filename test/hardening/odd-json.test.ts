@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { endpoint } from '../../src/endpoints/endpoint.ts';
-import { list, text } from '../../src/endpoints/fields.ts';
-import { routeOf as restRouteOf } from '../../src/endpoints/routes.ts';
-import type { Services } from '../../src/endpoints/services.ts';
+import { endpoint } from '../../src/rest-api/endpoint.ts';
+import { list, text } from '../../src/rest-api/fields.ts';
+import { routeOf as restRouteOf } from '../../src/rest-api/routes.ts';
+import type { Services } from '../../src/rest-api/services.ts';
 import { complaint, load } from '../app/load-configuration.ts';
-import { firstOperator, openHouse } from '../control/accounts/house.ts';
-import { type Door, startDoor } from '../servers/start-door.ts';
-import { call, doors } from './doors.ts';
+import { firstOperator, openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
+import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call, serverVariants } from './server-variants.ts';
 
 /** Members that are no members of an object of ours, but of every object. */
 const POLLUTION =
@@ -48,8 +48,8 @@ afterEach(() => {
 
 const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
 
-describe.each(doors)('odd JSON at the door of %s', (_name, open) => {
-  let door: Door;
+describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
+  let door: TestHttpServer;
   let key: string;
   beforeEach(async () => {
     door = await open();
@@ -83,8 +83,8 @@ describe.each(doors)('odd JSON at the door of %s', (_name, open) => {
   it('with names that every object has as methods is asked of nobody as anything else', async () => {
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
     for (const name of names) await ask(call(name));
-    expect(door.asked.map((asked) => asked.call.method)).toEqual(names);
-    expect(door.asked.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
+    expect(door.calls.map((asked) => asked.call.method)).toEqual(names);
+    expect(door.calls.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
   });
 
   it('in batches without end is refused as a whole', async () => {
@@ -97,7 +97,7 @@ describe.each(doors)('odd JSON at the door of %s', (_name, open) => {
       );
       expect([status, [-32700, -32045].includes(code ?? 0)]).toEqual([200, true]);
     }
-    expect(door.asked).toEqual([]);
+    expect(door.calls).toEqual([]);
   });
 
   it('does not take a key from where keys do not belong', async () => {
@@ -138,9 +138,9 @@ describe('odd JSON and queries at the REST interface', () => {
     result: z.unknown(),
     answer: async ({ names }) => ({ message: 'Probed', result: names }),
   });
-  let door: Door;
+  let door: TestHttpServer;
   beforeEach(async () => {
-    door = await startDoor({}, {}, [restRouteOf(write, {} as unknown as Services)]);
+    door = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
   });
   afterEach(async () => {
     await door.stop();
@@ -170,7 +170,7 @@ describe('odd JSON at the control API', () => {
     const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
     const store = await openDatabase({ file: join(folder, 'solway.db') });
     try {
-      const house = await openHouse(store);
+      const house = await openAccountsFixture(store);
       const operator = await firstOperator(house);
       const names = (Object.keys(contract) as ContractName[]).filter(
         (name) => routeOf(name).body !== undefined,
@@ -194,7 +194,7 @@ describe('odd JSON at the control API', () => {
         body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
       });
       expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
-      expect(house.said.filter(isFault)).toEqual([]);
+      expect(house.logged.filter(isFault)).toEqual([]);
     } finally {
       await store.close();
       rmSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONTROL_PREFIX, controlRefusal, controlRoutes } from '../../src/app/control.ts';
+import { CONTROL_PREFIX, controlRefusal, controlRoutes } from '../../src/app/servers/control-api.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { type ContractName, contract } from '../../src/control/api/contract/contract.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
@@ -10,12 +10,12 @@ import { securityHeaders } from '../../src/protocol/security-headers.ts';
 import { noProxies } from '../../src/servers/client-address.ts';
 import { dashboardRoutes } from '../../src/servers/dashboard/routes.ts';
 import { healthRoutes } from '../../src/servers/health.ts';
-import { HttpServer } from '../../src/servers/http.ts';
-import { type HttpRoutes, joinRoutes, NO_PAGE } from '../../src/servers/http-route.ts';
+import { type HttpRoutes, joinRoutes, NOT_FOUND_PAGE } from '../../src/servers/http/routes.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes, type ReadableFile } from '../../src/servers/ipfs/server.ts';
 import { metricsRoutes } from '../../src/servers/metrics.ts';
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
-import { openHouse } from '../control/accounts/house.ts';
+import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
 
 /** Every route that a browser may be led to, asked with every verb, and some that are none. */
 const folder = mkdtempSync(join(tmpdir(), 'security-headers-'));
@@ -40,7 +40,7 @@ beforeAll(async () => {
   writeFileSync(join(built, 'dashboard.html'), '<!doctype html><title>Solway</title>');
   writeFileSync(join(built, 'assets', 'theme.js'), '// theme');
   store = await openDatabase({ file: join(folder, 'solway.db') });
-  const house = await openHouse(store);
+  const house = await openAccountsFixture(store);
   const facts = {
     store: 'up',
     upstreams: { total: 1, usable: 1 },
@@ -98,7 +98,7 @@ function pathsOf(pattern: string): string[] {
       ...new Set([...paths, '/api/v1/openapi.json', '/api/auth/get-session', '/api/nothing', '/api/v1/%00']),
     ];
   }
-  return pattern === NO_PAGE ? ['/nowhere'] : [pattern.replace('*', 'one')];
+  return pattern === NOT_FOUND_PAGE ? ['/nowhere'] : [pattern.replace('*', 'one')];
 }
 
 const missing = (headers: Headers, row: Row): string[] =>
@@ -124,7 +124,7 @@ describe('every route that a browser may be led to', () => {
     const found: unknown[] = [];
     let answers = 0;
     for (const pattern of routes.keys()) {
-      const accept = pattern === NO_PAGE ? 'text/html' : '*/*';
+      const accept = pattern === NOT_FOUND_PAGE ? 'text/html' : '*/*';
       for (const path of pathsOf(pattern)) {
         const asked = verbs.map((verb) => ask(path, verb, accept));
         found.push(...(await Promise.all(asked)).flat());

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Door, rawPost, type Wire } from '../servers/start-door.ts';
-import { call, doors, statuses } from './doors.ts';
+import { type RawClient, rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call, serverVariants, statuses } from './server-variants.ts';
 
 const TIME_MS = 300;
 
 /** Sends one byte after another, without end, until the other side has had enough. */
-function drip(wire: Wire, bytes: () => string): void {
+function drip(wire: RawClient, bytes: () => string): void {
   const timer = setInterval(() => {
     if (wire.socket.destroyed) clearInterval(timer);
     else wire.socket.write(bytes());
@@ -13,8 +13,8 @@ function drip(wire: Wire, bytes: () => string): void {
   wire.socket.once('close', () => clearInterval(timer));
 }
 
-describe.each(doors)('the door of %s', (_name, open) => {
-  let door: Door;
+describe.each(serverVariants)('the door of %s', (_name, open) => {
+  let door: TestHttpServer;
   afterEach(() => door.stop());
 
   it('cuts who sends a head or a body byte by byte in its time, and serves others meanwhile', async () => {
@@ -72,7 +72,7 @@ describe.each(doors)('the door of %s', (_name, open) => {
     const long = door.connect();
     long.socket.write(`GET /${'a'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`);
     expect(statuses(await long.ended())).toEqual([431]);
-    expect(door.asked).toEqual([]);
+    expect(door.calls).toEqual([]);
   });
 
   it('answers what came before garbage, and nothing behind it', async () => {
@@ -83,8 +83,8 @@ describe.each(doors)('the door of %s', (_name, open) => {
     wire.socket.write(`${good}\x00\xff garbage\r\n\r\n${rawPost(key, call('hidden'))}`, 'latin1');
     const received = await wire.ended();
     expect(statuses(received).every((status) => status === 200)).toBe(true);
-    expect(door.asked.map((asked) => asked.call.method)).not.toContain('hidden');
-    expect(door.asked.length).toBe(5);
+    expect(door.calls.map((asked) => asked.call.method)).not.toContain('hidden');
+    expect(door.calls.length).toBe(5);
     expect(statuses(received).length).toBe(5);
   });
 
@@ -103,7 +103,7 @@ describe.each(doors)('the door of %s', (_name, open) => {
       expect(statuses(received)).toEqual([415]);
       expect(received).toContain('"ENCODED_BODY"');
       wire.socket.destroy();
-      expect(door.asked).toEqual([]);
+      expect(door.calls).toEqual([]);
     },
   );
 

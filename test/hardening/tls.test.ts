@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkTls } from '../../src/app/doctor-places.ts';
-import { readTls, type TlsFiles } from '../../src/app/tls-files.ts';
-import { watchCertificates } from '../../src/app/tls-reload.ts';
+import { checkTls } from '../../src/app/doctor/host.ts';
+import { readTls, type TlsFiles } from '../../src/app/servers/tls-files.ts';
+import { watchCertificates } from '../../src/app/servers/tls-reload.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { HttpTls } from '../../src/servers/http-options.ts';
+import type { HttpTls } from '../../src/servers/http/options.ts';
 import { load } from '../app/load-configuration.ts';
-import { type Door, rawPost, startDoor, Wire } from '../servers/start-door.ts';
+import { RawClient, rawPost, startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
-import { call, statuses } from './doors.ts';
+import { call, statuses } from './server-variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hardening-tls-'));
 let old: TlsFiles;
@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let door: Door;
+let door: TestHttpServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
@@ -33,8 +33,8 @@ afterEach(async () => {
 });
 
 const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => {
-  const all: HttpTls = { ...contentOf(files), oldest: '1.2', strictTransportSeconds: 60, ...tls };
-  door = await startDoor({ tls: all, headersTimeoutMs: 500 });
+  const all: HttpTls = { ...contentOf(files), minVersion: '1.2', strictTransportSeconds: 60, ...tls };
+  door = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
 /** A connection whose handshake is done. */
@@ -59,7 +59,7 @@ describe('the HTTP door with a certificate', () => {
     response.resume();
     const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
-    const wire = new Wire(socket);
+    const wire = new RawClient(socket);
     socket.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
     const received = await wire.ended();
     expect(statuses(received)).toEqual([200]);
@@ -68,7 +68,7 @@ describe('the HTTP door with a certificate', () => {
 
   it('says nothing of staying where that is switched off', async () => {
     await start({ strictTransportSeconds: 0 });
-    const wire = new Wire(await secure());
+    const wire = new RawClient(await secure());
     wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
     expect(await wire.ended()).not.toMatch(/strict-transport/i);
   });
@@ -86,19 +86,19 @@ describe('the HTTP door with a certificate', () => {
   });
 
   it('speaks 1.3 only where that is said', async () => {
-    await start({ oldest: '1.3' });
+    await start({ minVersion: '1.3' });
     await expect(secure({ maxVersion: 'TLSv1.2' })).rejects.toThrow();
     expect((await secure()).getProtocol()).toBe('TLSv1.3');
   });
 
   it('lets go of who speaks no TLS, or never ends its handshake, and drains all the same', async () => {
     await start();
-    const plain = new Wire(connectTcp(door.port, '127.0.0.1'));
+    const plain = new RawClient(connectTcp(door.port, '127.0.0.1'));
     plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(statuses(await plain.ended())).toEqual([]);
-    const silent = new Wire(connectTcp(door.port, '127.0.0.1'));
+    const silent = new RawClient(connectTcp(door.port, '127.0.0.1'));
     expect(await silent.ended()).toBe('');
-    const waiting = new Wire(connectTcp(door.port, '127.0.0.1'));
+    const waiting = new RawClient(connectTcp(door.port, '127.0.0.1'));
     await once(waiting.socket, 'connect');
     await secure();
     await door.stop();
@@ -140,7 +140,7 @@ describe('a certificate that is renewed', () => {
     const { replace } = watched(20);
     replace(renewed.cert, renewed.key);
     await expect.poll(nameShown).toBe('renewed');
-    const wire = new Wire(before);
+    const wire = new RawClient(before);
     before.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
     expect(statuses(await wire.ended())).toEqual([200]);
   });

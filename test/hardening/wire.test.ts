@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Door, rawPost } from '../servers/start-door.ts';
-import { call, doors, statuses } from './doors.ts';
+import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call, serverVariants, statuses } from './server-variants.ts';
 import { headOf, wireCases } from './wire-cases.ts';
 
 /** What clients, and proxies that are led astray, may send: requests that end where they seem not to. */
-describe.each(doors)('bytes for the door of %s', (_name, open) => {
-  let door: Door;
+describe.each(serverVariants)('bytes for the door of %s', (_name, open) => {
+  let door: TestHttpServer;
   let key: string;
 
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe.each(doors)('bytes for the door of %s', (_name, open) => {
     wire.socket.write(bytes, 'latin1');
     return wire.ended();
   };
-  const methods = (): string[] => door.asked.map((asked) => asked.call.method);
+  const methods = (): string[] => door.calls.map((asked) => asked.call.method);
 
   it('that are no request are refused once, and nothing behind them is taken for one', async () => {
     const hidden = rawPost(key, call('hidden'));

@@ -37,7 +37,7 @@ export class Changes {
   }
 
   /** Makes keys and accounts, one of each at a time, until `end`. */
-  begin(url: string): void {
+  start(url: string): void {
     this.#ended = false;
     this.#first = Promise.withResolvers();
     this.#running = Promise.all([this.#makeKeys(url), this.#signUp(url)]);

@@ -81,7 +81,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
       const counted = await countOf(place);
       const lost = await withStore(place, (store) => changes.lost(store));
       const { keys, accounts } = changes;
-      const report = { kill, databaseAway, keys, accounts, lost, ...judged(life, counted - before) };
+      const report = { kill, databaseAway, keys, accounts, lost, ...evaluate(life, counted - before) };
       reports.push(report);
       options.onKill?.(report);
       before = counted;
@@ -107,7 +107,7 @@ async function oneLife(
   changes: Changes,
 ): Promise<Life> {
   const load = new Load(service.ready.rpcUrl, key, concurrency);
-  changes.begin(service.ready.url);
+  changes.start(service.ready.url);
   // A kill before anything was written would show nothing.
   await Promise.all([seen(), changes.first]);
   await delay(Math.random() * loadMs);
@@ -122,7 +122,7 @@ async function oneLife(
   return { answeredAt: load.answeredAt, unanswered: load.unanswered, killedAt };
 }
 
-function judged({ answeredAt, unanswered, killedAt }: Life, counted: number) {
+function evaluate({ answeredAt, unanswered, killedAt }: Life, counted: number) {
   const answered = answeredAt.length;
   const oldestMissing = answeredAt[counted];
   const lossMs = oldestMissing === undefined ? 0 : Math.max(0, killedAt - oldestMissing);

@@ -1,9 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { programs, sysvars } from '../../src/ledger/programs.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { programs, sysvars } from '../../src/solana/programs.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { eventually } from '../service/eventually.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { account, key, lockedStake, mint, tokenAccount } from './support/accounts.ts';

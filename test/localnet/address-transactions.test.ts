@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/ledger/address.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import type { Instruction } from '../../src/ledger/transaction/compile-message.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { programs } from '../../src/solana/programs.ts';
+import type { Instruction } from '../../src/solana/transaction/compile-message.ts';
 import { openRig, type Rig } from './rig.ts';
 import { memo, type Signed, sign } from './signed-transactions.ts';
 import { key, mint, tokenAccount } from './support/accounts.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { lamports } from '../../src/ledger/units.ts';
-import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
-import { shredVersion } from '../../src/localnet/shred-version.ts';
+import { shredVersion } from '../../src/localnet/genesis/shred-version.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { lamports } from '../../src/solana/units.ts';
+import { decodeVoteState, encodeVoteState } from '../../src/solana/vote-state.ts';
 import { eventually } from '../service/eventually.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';

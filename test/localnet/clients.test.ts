@@ -16,8 +16,8 @@ import {
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
+import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/open.ts';
 import { type LocalnetServer, startLocalnetServer } from '../../src/localnet/http/server.ts';
-import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
 import { eventually } from '../service/eventually.ts';
 
 /** Real clients straight at the ledger's own HTTP port, with slots that pass by themselves. */

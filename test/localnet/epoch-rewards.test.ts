@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/ledger/address.ts';
-import { sysvars } from '../../src/ledger/programs.ts';
-import { decodeStakeState } from '../../src/ledger/stake-state.ts';
-import { decodeEpochRewards } from '../../src/ledger/sysvar/epoch-rewards.ts';
-import { decodeStakeHistory } from '../../src/ledger/sysvar/stake-history.ts';
-import { slot } from '../../src/ledger/units.ts';
-import { decodeVoteState } from '../../src/ledger/vote-state.ts';
-import { epochYears } from '../../src/localnet/inflation.ts';
+import { epochYears } from '../../src/localnet/bank/inflation.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { sysvars } from '../../src/solana/programs.ts';
+import { decodeStakeState } from '../../src/solana/stake-state.ts';
+import { decodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { slot } from '../../src/solana/units.ts';
+import { decodeVoteState } from '../../src/solana/vote-state.ts';
 import { Lab } from './ledger/lab.ts';
 
 const SLOTS_PER_EPOCH = 32;

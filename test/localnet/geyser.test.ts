@@ -17,13 +17,13 @@ import {
 import { CommitmentLevel, type SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalnetGeyser, openLocalnetGeyser } from '../../src/app/localnet-geyser.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
-import type { Slot } from '../../src/ledger/units.ts';
+import { type LocalnetGeyser, openLocalnetGeyser } from '../../src/app/localnet/localnet-geyser.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
-import { connected, type Listening, listen, nothing } from '../clients/yellowstone-rig.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
+import type { Slot } from '../../src/solana/units.ts';
+import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { Lab, SOL } from './ledger/lab.ts';
 
 /** The Geyser of the embedded ledger, whose slots freeze by hand, as its clients see it. */
@@ -55,7 +55,7 @@ const [PROCESSED, COMPLETED] = [0, 4];
 const all = { account: [], owner: [], filters: [] };
 
 /** A stream that is known to be open: its first message came. */
-async function stream(request: Parameters<typeof listen>[1]): Promise<Listening<SubscribeUpdate>> {
+async function stream(request: Parameters<typeof listen>[1]): Promise<UpdateCollector<SubscribeUpdate>> {
   const listening = await listen(await client(), request);
   await listening.first(({ ping }) => ping !== undefined);
   await listening.send({ ...request, ping: { id: 7 } });
@@ -63,7 +63,7 @@ async function stream(request: Parameters<typeof listen>[1]): Promise<Listening<
   return listening;
 }
 
-const slotReached = (listening: Listening<SubscribeUpdate>, slot: Slot, status: number) =>
+const slotReached = (listening: UpdateCollector<SubscribeUpdate>, slot: Slot, status: number) =>
   listening.first((update) => update.slot?.slot === String(slot) && update.slot.status === status);
 
 /** An account of the token program with 700 units. */
@@ -122,7 +122,7 @@ describe('the published client', () => {
     const { slot, blockhash } = lab.node.freeze();
     await slotReached(listening, slot, PROCESSED);
     const of = <Kind>(pick: (update: SubscribeUpdate) => Kind | undefined): Kind[] =>
-      listening.heard.flatMap((update) => pick(update) ?? []);
+      listening.updates.flatMap((update) => pick(update) ?? []);
     const transactions = of(({ transaction }) => transaction).filter((each) => each.slot === String(slot));
     expect(transactions.map(({ transaction }) => text(transaction?.signature))).toEqual(
       [paid, failed].map(signatureOf),
@@ -170,11 +170,11 @@ describe('the published client', () => {
     expect(lab.node.submit(viaTable)).toBeNull();
     const { slot } = lab.node.freeze();
     await slotReached(listening, slot, PROCESSED);
-    const transactions = listening.heard.filter(({ transaction }) => transaction !== undefined);
+    const transactions = listening.updates.filter(({ transaction }) => transaction !== undefined);
     expect(transactions.map(({ filters }) => filters)).toEqual([['owner'], ['loaded']]);
     const meta = transactions[1]?.transaction?.transaction?.meta;
     expect(meta?.loadedWritableAddresses.map(text)).toEqual([loaded.publicKey.toBase58()]);
-    const tokens = listening.heard.filter(({ filters }) => filters.includes('tokens'));
+    const tokens = listening.updates.filter(({ filters }) => filters.includes('tokens'));
     expect(tokens.map(({ account: told }) => text(told?.account?.pubkey))).toEqual([account.toBase58()]);
     listening.close();
   });
@@ -219,7 +219,7 @@ describe('the published client', () => {
       fromSlot: String(slot),
     });
     await slotReached(listening, slot, PROCESSED);
-    const heard = listening.heard.find(({ transaction }) => transaction !== undefined)?.transaction;
+    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
     expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
     listening.close();
     const yellowstone = await client();
@@ -253,9 +253,9 @@ describe('the published client', () => {
       fromSlot: String(slot),
     });
     await listening.first(({ blockMeta }) => blockMeta?.slot === String(slot + 5n));
-    const heard = listening.heard.find(({ transaction }) => transaction !== undefined)?.transaction;
+    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
     expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
-    const metas = listening.heard.flatMap(({ blockMeta }) => (blockMeta ? [BigInt(blockMeta.slot)] : []));
+    const metas = listening.updates.flatMap(({ blockMeta }) => (blockMeta ? [BigInt(blockMeta.slot)] : []));
     expect(metas.slice(0, 6)).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((nth) => slot + nth));
     listening.close();
   });

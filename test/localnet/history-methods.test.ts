@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/ledger/address.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Blockhash } from '../../src/ledger/blockhash.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { compileMessage } from '../../src/ledger/transaction/compile-message.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { Blockhash } from '../../src/solana/blockhash.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 import { openRig, type Rig } from './rig.ts';
 import { memo, type Signed, sign, transfer, unitLimit, unitPrice } from './signed-transactions.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { encodeStakeState } from '../../src/ledger/stake-state.ts';
-import { epoch, lamports, slot, U64_MAX } from '../../src/ledger/units.ts';
-import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { encodeStakeState } from '../../src/solana/stake-state.ts';
+import { epoch, lamports, slot, U64_MAX } from '../../src/solana/units.ts';
+import { decodeVoteState, encodeVoteState } from '../../src/solana/vote-state.ts';
 import { openRig, type Rig } from './rig.ts';
 
 const SLOTS_PER_EPOCH = 32;

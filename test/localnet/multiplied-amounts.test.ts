@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../src/base/bytes.ts';
-import type { Account } from '../../src/ledger/account/account.ts';
-import { programs } from '../../src/ledger/programs.ts';
+import type { Account } from '../../src/solana/account/account.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { openRig, type Rig } from './rig.ts';
 import { key, mint, tokenAccount } from './support/accounts.ts';
 

@@ -1,9 +1,9 @@
 import { Authorized, Keypair, PublicKey, StakeProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sysvars } from '../../src/ledger/programs.ts';
-import { decodeStakeState } from '../../src/ledger/stake-state.ts';
-import { decodeStakeHistory } from '../../src/ledger/sysvar/stake-history.ts';
-import { activeStakes } from '../../src/localnet/vote-stake.ts';
+import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
+import { sysvars } from '../../src/solana/programs.ts';
+import { decodeStakeState } from '../../src/solana/stake-state.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
 import { at, Lab, SOL } from './ledger/lab.ts';
 
 const SLOTS_PER_EPOCH = 32;

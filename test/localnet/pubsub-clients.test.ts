@@ -6,9 +6,9 @@ import * as kit from '@solana/kit';
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Localnet, type LocalnetOptions, startLocalnet } from '../../src/app/localnet.ts';
+import { type Localnet, type LocalnetOptions, startLocalnet } from '../../src/app/localnet/localnet.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { type FirstTold, firstTold } from '../clients/first-told.ts';
+import { type FirstUpdate, firstUpdate } from '../clients/first-update.ts';
 
 /** Clients as published, which find the WebSocket on the port after that of JSON-RPC by themselves. */
 let ledgerDir: string;
@@ -38,7 +38,7 @@ describe('@solana/web3.js v1', () => {
   let connection: Connection;
   let payer: Keypair;
 
-  const first = <Told>(...told: FirstTold<Told>): Promise<Told> => firstTold(connection, ...told);
+  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
   const pay = async (to: Keypair, lamports = LAMPORTS_PER_SOL): Promise<string> => {
     const instruction = SystemProgram.transfer({
       fromPubkey: payer.publicKey,

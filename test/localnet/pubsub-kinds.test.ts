@@ -7,8 +7,8 @@ import {
 } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { SOL } from './ledger/lab.ts';
 import { openPubsubRig, type PubsubRig, type RawClient } from './pubsub-rig.ts';
 

@@ -1,16 +1,16 @@
 import { PublicKey } from '@solana/web3.js';
-import { type Address, addressBytes } from '../../src/ledger/address.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Blockhash } from '../../src/ledger/blockhash.ts';
-import type { Keypair } from '../../src/ledger/ed25519.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import { programs, sysvars } from '../../src/ledger/programs.ts';
+import { type Address, addressBytes } from '../../src/solana/address.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { Blockhash } from '../../src/solana/blockhash.ts';
+import type { Keypair } from '../../src/solana/ed25519.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { programs, sysvars } from '../../src/solana/programs.ts';
 import {
   type AccountMeta,
   compileMessage,
   type Instruction,
-} from '../../src/ledger/transaction/compile-message.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
+} from '../../src/solana/transaction/compile-message.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 
 /** A transaction as a client sends it. */
 export type Signed = Readonly<{

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
-import { programs } from '../../src/ledger/programs.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { account, key, mint, tokenAccount } from './support/accounts.ts';
 

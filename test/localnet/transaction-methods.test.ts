@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/ledger/address.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { decodeNonce } from '../../src/ledger/nonce.ts';
-import { nativeMint } from '../../src/ledger/programs.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { decodeNonce } from '../../src/solana/nonce.ts';
+import { nativeMint } from '../../src/solana/programs.ts';
 import { openRig, type Rig } from './rig.ts';
 import {
   advanceNonce,

@@ -5,8 +5,8 @@ import * as kit from '@solana/kit';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
+import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/open.ts';
 import { type LocalnetServer, startLocalnetServer } from '../../src/localnet/http/server.ts';
-import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
 import { eventually } from '../service/eventually.ts';
 
 /** What clients read of validators, stakes and their earnings, after two epochs of slots that passed by hand. */

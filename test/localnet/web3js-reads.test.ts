@@ -1,8 +1,8 @@
 import { Connection, PublicKey } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
-import { programs } from '../../src/ledger/programs.ts';
 import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { openRig, type Rig } from './rig.ts';
 import { key, mint, tokenAccount } from './support/accounts.ts';
 

@@ -18,7 +18,7 @@ export const answer = (
 ): MethodCase => ({ method, name: `${method} answers ${name}`, params, check });
 
 /** Other parameters that mean the same: the answer is the same text. */
-export const alike = (
+export const sameResult = (
   method: string,
   name: string,
   params: MethodCase['params'],
@@ -28,8 +28,8 @@ export const alike = (
 /** A method without parameters: answers with none, null and an empty list alike, and refuses any. */
 export const withoutParameters = (method: string, check: NonNullable<MethodCase['check']>): MethodCase[] => [
   answer(method, 'without params', () => undefined, check),
-  alike(method, 'an empty list', fixed('[]'), () => undefined),
-  alike(method, 'null', fixed('null'), () => undefined),
+  sameResult(method, 'an empty list', fixed('[]'), () => undefined),
+  sameResult(method, 'null', fixed('null'), () => undefined),
   refusal(method, 'a parameter', fixed('[1]'), invalid('Invalid parameters: No parameters were expected')),
 ];
 
@@ -90,13 +90,13 @@ export const context = (method: string, first: string | null): MethodCase[] => {
   const finalized = fixed(`[${lead}{"commitment":"finalized"}]`);
   return [
     notYet(method, fixed(`[${lead}{"minContextSlot":18446744073709551615}]`)),
-    alike(
+    sameResult(
       method,
       'a commitment that is none and finalized',
       fixed(`[${lead}{"commitment":"recent"}]`),
       finalized,
     ),
-    alike(method, 'a member that it does not know', fixed(`[${lead}{"colour":"red"}]`), finalized),
+    sameResult(method, 'a member that it does not know', fixed(`[${lead}{"colour":"red"}]`), finalized),
   ];
 };
 

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/base/log.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Blockhash } from '../../src/ledger/blockhash.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import type { Signature } from '../../src/ledger/signature.ts';
-import { compileMessage } from '../../src/ledger/transaction/compile-message.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { type OpenLocalNode, openLocalNode } from '../../src/localnet/genesis/open.ts';
 import { startLocalnetServer } from '../../src/localnet/http/server.ts';
-import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { Blockhash } from '../../src/solana/blockhash.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import type { Signature } from '../../src/solana/signature.ts';
+import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { type Signed, sign, transfer } from '../localnet/signed-transactions.ts';
 import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
 import { eventually } from '../service/eventually.ts';
@@ -31,7 +31,7 @@ const OTHER_PROGRAM = key(55);
 const NO_BLOCKHASH = key(56) as string as Blockhash;
 
 /** An embedded ledger with a history, behind its real door; its slots stand still. */
-export type StandingLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
+export type RunningLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
 
 function signVersioned(payer: Keypair, recentBlockhash: Blockhash): Uint8Array {
   const instructions = [transfer(payer.address, STRANGER, SOL)];
@@ -117,7 +117,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
 }
 
 /** Opens a ledger of several short epochs whose first slots are gone. */
-export async function openStandingLedger(): Promise<StandingLedger> {
+export async function startCaseLedger(): Promise<RunningLedger> {
   const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-cases-'));
   const payer = Keypair.generate();
   const node = await openLocalNode({

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import { methods } from '../../src/protocol/methods.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { openStandingLedger, type StandingLedger } from './case-ledger.ts';
+import { type RunningLedger, startCaseLedger } from './case-ledger.ts';
 import type { MethodCase } from './method-case.ts';
 
 /**
@@ -16,10 +16,10 @@ const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
 const modules = await Promise.all(files.map((file) => import(join(folder, file))));
 const cases = modules.flatMap((module) => (module as { cases: readonly MethodCase[] }).cases);
 
-let ledger: StandingLedger;
+let ledger: RunningLedger;
 let service: RunningService;
 beforeAll(async () => {
-  ledger = await openStandingLedger();
+  ledger = await startCaseLedger();
   service = await startService({ configuration: '', arguments: ['--upstream', ledger.url] });
 });
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { type Address, address } from '../../src/ledger/address.ts';
-import type { CompiledInstruction } from '../../src/ledger/message/message.ts';
-import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
+import { type Address, address } from '../../src/solana/address.ts';
+import type { CompiledInstruction } from '../../src/solana/message/message.ts';
+import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 
 /** An instruction of a message, with the message's keys. */
 export type Built = Readonly<{ programId: Address; instruction: CompiledInstruction; keys: Address[] }>;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteWriter } from '../../src/base/bytes.ts';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { type Address, address, addressBytes } from '../../src/ledger/address.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { programs, stakeConfig, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { type Address, address, addressBytes } from '../../src/solana/address.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { programs, stakeConfig, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { bytes, fill, k, key, text, u32 } from './rows/row.ts';
 
 type AccountRow = Readonly<{

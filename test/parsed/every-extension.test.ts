@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { LAST_EXTENSION_TYPE } from '../../src/ledger/token/extensions.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { LAST_EXTENSION_TYPE } from '../../src/solana/token/extensions.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { type ExtensionRow, extensionRows } from './rows/extensions.ts';
 import { fill, k } from './rows/row.ts';
 

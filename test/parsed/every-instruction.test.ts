@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { programs } from '../../src/ledger/programs.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { confidential } from './rows/confidential.ts';
 import {
   addressLookupTable,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { address, addressBytes, addressFromBytes } from '../../src/ledger/address.ts';
-import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
-import { programs, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
-import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { address, addressBytes, addressFromBytes } from '../../src/solana/address.ts';
+import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instruction.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
+import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
+import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const program = fc.constantFrom(...keys.entries());

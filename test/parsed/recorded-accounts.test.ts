@@ -4,9 +4,9 @@ import * as spl from '@solana/spl-token';
 import { type Connection, PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { address } from '../../src/ledger/address.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { address } from '../../src/solana/address.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 /** Needs ../shared/data/rest/metaplex: accounts of mainnet and devnet, data in base64. */
 const file = join(import.meta.dirname, '../../../shared/data/rest/metaplex/accounts.json');

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { readMeta } from '../../src/ledger/encoding/read-ui-meta.ts';
-import { encodeMeta } from '../../src/ledger/encoding/ui-meta.ts';
+import { readMeta } from '../../src/solana/encoding/read-ui-meta.ts';
+import { encodeMeta } from '../../src/solana/encoding/ui-meta.ts';
 
 /** Needs ../shared/data/rest/getTransaction/tx-parser: mainnet getTransaction results, encoding json. */
 const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/tx-parser');

@@ -2,16 +2,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { decodeBase58 } from '../../src/ledger/base58.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { decodeBase58 } from '../../src/solana/base58.ts';
 import {
   encodeTransactionWithMeta,
   type TransactionWithMeta,
-} from '../../src/ledger/encoding/ui-transaction.ts';
-import type { CompiledInstruction, Message } from '../../src/ledger/message/message.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
-import type { TokenBalance, TransactionMeta } from '../../src/ledger/transaction/transaction-meta.ts';
-import { lamports } from '../../src/ledger/units.ts';
+} from '../../src/solana/encoding/ui-transaction.ts';
+import type { CompiledInstruction, Message } from '../../src/solana/message/message.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
+import type { TokenBalance, TransactionMeta } from '../../src/solana/transaction/transaction-meta.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 /** Needs ../shared/data/rest/getTransaction/tx-parser: mainnet getTransaction results, encoding json. */
 const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/tx-parser');

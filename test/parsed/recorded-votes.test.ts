@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import type { Address } from '../../src/ledger/address.ts';
-import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
-import { slot } from '../../src/ledger/units.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
+import { slot } from '../../src/solana/units.ts';
 
 /** Needs ../shared/data/blocks: three mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
 const folder = join(import.meta.dirname, '../../../shared/data/blocks');

@@ -4,9 +4,9 @@ import { AccountLayout, AccountState, AccountType } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { address } from '../../src/ledger/address.ts';
-import { encodeAccount } from '../../src/ledger/encoding/ui-account.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { address } from '../../src/solana/address.ts';
+import { encodeAccount } from '../../src/solana/encoding/ui-account.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 /** Needs ../shared/data/rest/token-accounts: mainnet getTokenAccountsByOwner answers, jsonParsed. */
 const folder = join(import.meta.dirname, '../../../shared/data/rest/token-accounts');

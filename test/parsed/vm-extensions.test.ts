@@ -3,13 +3,13 @@ import { Keypair, type PublicKey, SystemProgram, Transaction, TransactionInstruc
 import { type FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { addressBytes, addressFromBytes } from '../../src/ledger/address.ts';
-import { mintTokenAmount } from '../../src/ledger/encoding/ui-token-amount.ts';
-import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
-import { programs, sysvars } from '../../src/ledger/programs.ts';
-import { decodeClock } from '../../src/ledger/sysvar/clock.ts';
-import { decodeMintScale, type MintScale } from '../../src/ledger/token/mint-scale.ts';
-import { lamports } from '../../src/ledger/units.ts';
+import { addressBytes, addressFromBytes } from '../../src/solana/address.ts';
+import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
+import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
+import { programs, sysvars } from '../../src/solana/programs.ts';
+import { decodeClock } from '../../src/solana/sysvar/clock.ts';
+import { decodeMintScale, type MintScale } from '../../src/solana/token/mint-scale.ts';
+import { lamports } from '../../src/solana/units.ts';
 
 /** Accounts as the real Token-2022 program writes them, read by the program's own client and by us. */
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID;

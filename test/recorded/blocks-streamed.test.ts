@@ -1,17 +1,17 @@
 import type { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { lamports } from '../../src/ledger/units.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';
 import { GrpcServer } from '../../src/servers/grpc/server.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { lamports } from '../../src/solana/units.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import { OpenDoor } from '../../src/streams/geyser/open-door.ts';
-import { connected, type Listening, listen, nothing } from '../clients/yellowstone-rig.ts';
+import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated-handler.ts';
+import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { rawOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
 import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
@@ -44,7 +44,7 @@ const updatesOf = (block: BlockUpdate): readonly Update[] => [
     isStartup: false,
     write,
   })),
-  ...block.transactions.map((placed) => ({ kind: 'transaction' as const, slot: block.slot, placed })),
+  ...block.transactions.map((info) => ({ kind: 'transaction' as const, slot: block.slot, info })),
   block,
   blockMetaOf(block),
 ];
@@ -60,14 +60,14 @@ function withBareBytes<T>(value: T): T {
 describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed', () => {
   const hub = new GeyserHub();
   const server = new GrpcServer({
-    door: new OpenDoor(hub),
+    handler: new UnauthenticatedHandler(hub),
     health: () => true,
     log: createLogger('silent', () => {}),
   });
-  const streams = new Map<string, Listening<SubscribeUpdate>>();
+  const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 
   const tellStatus = ({ slot, parentSlot }: BlockUpdate, status: SlotStatus): void =>
-    hub.tell(rawOf({ kind: 'slot', slot, parent: parentSlot, status, deadError: null }, AT));
+    hub.onUpdate(rawOf({ kind: 'slot', slot, parent: parentSlot, status, deadError: null }, AT));
 
   beforeAll(async () => {
     const { port } = await server.listen();
@@ -90,7 +90,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
     }
     for (const block of blocks) {
       tellStatus(block, 'createdBank');
-      for (const update of updatesOf(block)) if (update.kind !== 'block') hub.tell(rawOf(update, AT));
+      for (const update of updatesOf(block)) if (update.kind !== 'block') hub.onUpdate(rawOf(update, AT));
       for (const level of levels) tellStatus(block, level);
     }
     const last = String(blocks.at(-1)!.slot);
@@ -102,10 +102,10 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
   });
 
   it.each(levels)('are told at %s with the values that they were read with', (level) => {
-    const { heard } = streams.get(level)!;
+    const { updates } = streams.get(level)!;
     for (const block of blocks) {
       const slot = String(block.slot);
-      const ofSlot = heard.filter((update) =>
+      const ofSlot = updates.filter((update) =>
         [update.account, update.transaction, update.block, update.blockMeta].some(
           (part) => part?.slot === slot,
         ),

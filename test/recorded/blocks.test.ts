@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../src/base/json.ts';
-import { verifyTransaction } from '../../src/ledger/ed25519.ts';
-import { readBlock } from '../../src/ledger/encoding/read-ui-block.ts';
-import { encodeBlock } from '../../src/ledger/encoding/ui-block.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
-import { decodeTransactionError } from '../../src/ledger/transaction/decode-transaction-error.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
-import { slot } from '../../src/ledger/units.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import { verifyTransaction } from '../../src/solana/ed25519.ts';
+import { readBlock } from '../../src/solana/encoding/read-ui-block.ts';
+import { encodeBlock } from '../../src/solana/encoding/ui-block.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
+import { decodeTransactionError } from '../../src/solana/transaction/decode-transaction-error.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import { slot } from '../../src/solana/units.ts';
 import {
   ConfirmedBlock,
   metaFacts,

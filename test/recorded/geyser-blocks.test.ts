@@ -13,7 +13,7 @@ describe.skipIf(!hasBlocks).each(blockFiles)('the recorded block %s (../shared/d
   it('is told by a stream with the values that it was read with', () => {
     const block = blockOf(readBlockFile(file), file);
     const updates: readonly Update[] = [
-      ...block.transactions.map((placed) => ({ kind: 'transaction' as const, slot: block.slot, placed })),
+      ...block.transactions.map((info) => ({ kind: 'transaction' as const, slot: block.slot, info })),
       blockMetaOf(block),
       block,
     ];

@@ -3,8 +3,8 @@ import {
   getTransactionDecoder,
   type ReadonlyUint8Array,
 } from '@solana/kit';
-import { signatureBytes } from '../../src/ledger/signature.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 
 /** A transaction's values as plain data, to compare decoders with each other. */
 export type TransactionValues = Readonly<{

@@ -4,19 +4,19 @@ import type { Duplex } from 'node:stream';
 import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import { SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { readEntries } from '../../src/ledger/entry/read-entries.ts';
-import { makeShreds } from '../../src/ledger/shred/make-shreds.ts';
-import { slot } from '../../src/ledger/units.ts';
 import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage, type EntryMessage } from '../../src/protocol/shredstream/entries.ts';
-import { Listening } from '../clients/yellowstone-rig.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
+import { slot } from '../../src/solana/units.ts';
+import { UpdateCollector } from '../clients/yellowstone-client.ts';
 import { createRandom } from '../fuzz/engine/mutate.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { madeLeader } from '../shreds/deshred-run.ts';
+import { testLeader } from '../shreds/deshred-rig.ts';
 import { dropSome, shuffled } from '../shreds/disorder.ts';
-import { madeEntries, madeWire, signatureAt } from '../shreds/made-transactions.ts';
+import { generateEntries, generateWire, signatureAt } from '../shreds/generated-transactions.ts';
 import {
   DEMO_VERSION,
   demoEntries,
@@ -40,9 +40,9 @@ const network: Readonly<Record<string, unknown>> = {
   getEpochInfo: { absoluteSlot: 50, epoch: 0, slotIndex: 50, slotsInEpoch: 100, blockHeight: 50 },
   getLeaderSchedule: hasRecordedShreds && {
     [addressFromBytes(demoLeader)]: [0],
-    [madeLeader.address]: Array.from({ length: 99 }, (_, i) => i + 1),
+    [testLeader.address]: Array.from({ length: 99 }, (_, i) => i + 1),
   },
-  getClusterNodes: [{ pubkey: madeLeader.address, shredVersion: DEMO_VERSION }],
+  getClusterNodes: [{ pubkey: testLeader.address, shredVersion: DEMO_VERSION }],
 };
 
 const mark = makeShreds({
@@ -52,9 +52,9 @@ const mark = makeShreds({
   fecSetIndex: 0,
   chainedRoot: new Uint8Array(32),
   referenceTick: 0,
-  entries: madeEntries(madeWire({ name: MARK })),
+  entries: generateEntries(generateWire({ name: MARK })),
   isLastInSlot: true,
-  sign: (root) => madeLeader.sign(root),
+  sign: (root) => testLeader.sign(root),
 }).packets;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -84,9 +84,9 @@ class Heard {
   readonly #client: Client;
   readonly #streams: Stream[] = [];
   #pings = 10;
-  readonly deshred: Listening<SubscribeUpdateDeshred>;
-  readonly subscribe: Listening<SubscribeUpdate>;
-  readonly entries: Listening<EntryMessage>;
+  readonly deshred: UpdateCollector<SubscribeUpdateDeshred>;
+  readonly subscribe: UpdateCollector<SubscribeUpdate>;
+  readonly entries: UpdateCollector<EntryMessage>;
 
   constructor(service: RunningService, port: number) {
     this.#service = service;
@@ -108,7 +108,7 @@ class Heard {
     return heard;
   }
 
-  #open<Update>(path: string, read: (bytes: Buffer) => Update): Listening<Update> {
+  #open<Update>(path: string, read: (bytes: Buffer) => Update): UpdateCollector<Update> {
     const metadata = new Metadata();
     metadata.set('x-token', this.#service.ready.keys.find(({ product }) => product === 'fs')?.key ?? '');
     const asIs = (bytes: Buffer): Buffer => bytes;
@@ -116,7 +116,7 @@ class Heard {
     const decode = (bytes: Buffer): Update => read(bytes);
     const stream = this.#client.makeBidiStreamRequest(`/${path}`, asIs, decode, metadata);
     this.#streams.push(stream as unknown as Stream);
-    return new Listening<Update>(stream as unknown as Duplex);
+    return new UpdateCollector<Update>(stream as unknown as Duplex);
   }
 
   /** Asks for everything, and waits until that is in force. */
@@ -136,12 +136,12 @@ class Heard {
 
   /** Signatures that each stream was told, and batches but for that of the mark. */
   get told() {
-    const deshred = this.deshred.heard.flatMap(({ deshredTransaction: told }) => told?.transaction ?? []);
-    const subscribe = this.subscribe.heard.flatMap(({ transaction: told }) => told?.transaction ?? []);
+    const deshred = this.deshred.updates.flatMap(({ deshredTransaction: told }) => told?.transaction ?? []);
+    const subscribe = this.subscribe.updates.flatMap(({ transaction: told }) => told?.transaction ?? []);
     return {
       deshred: deshred.map(({ signature }) => hex(signature)),
       subscribe: subscribe.map(({ signature }) => hex(signature)),
-      batches: this.entries.heard.filter(({ slot: of }) => of !== BigInt(MARK_SLOT)),
+      batches: this.entries.updates.filter(({ slot: of }) => of !== BigInt(MARK_SLOT)),
     };
   }
 
@@ -162,7 +162,7 @@ class Heard {
 
   #isMarked(): boolean {
     const { deshred, subscribe } = this.told;
-    const isInEntries = this.entries.heard.some(({ slot: of }) => of === BigInt(MARK_SLOT));
+    const isInEntries = this.entries.updates.some(({ slot: of }) => of === BigInt(MARK_SLOT));
     return isInEntries && deshred.includes(markSignature) && subscribe.includes(markSignature);
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { verify } from '../../src/ledger/ed25519.ts';
-import { makeFecSet, type SetEnd } from '../../src/ledger/shred/make-shreds.ts';
-import { merkleRoot } from '../../src/ledger/shred/merkle-tree.ts';
-import { parseShred, payloadOf, type Shred } from '../../src/ledger/shred/parse-shred.ts';
+import { verify } from '../../src/solana/ed25519.ts';
+import { makeFecSet, type SetEnd } from '../../src/solana/shred/make-shreds.ts';
+import { merkleRoot } from '../../src/solana/shred/merkle-tree.ts';
+import { parseShred, payloadOf, type Shred } from '../../src/solana/shred/parse-shred.ts';
 import {
   DEMO_VERSION,
   demoEntries,

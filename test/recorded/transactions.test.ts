@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { verifyTransaction } from '../../src/ledger/ed25519.ts';
-import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import { signatureBytes } from '../../src/ledger/signature.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
-import { sanitizeTransaction } from '../../src/ledger/transaction/sanitize-transaction.ts';
-import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import { verifyTransaction } from '../../src/solana/ed25519.ts';
+import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { signatureBytes } from '../../src/solana/signature.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-transaction.ts';
+import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { kitValues, ourValues } from './kit-values.ts';
 
 /** Needs ../shared/data/transactions: raw transactions, two of them odd on purpose (see its README). */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
-import { type Door, result, startDoor } from './start-door.ts';
-import { WebSocketDoor } from './start-websocket-door.ts';
+import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
+import { TestWebSocketServer } from './start-websocket-server.ts';
 
 const once = { rpcPerSecond: 0.01, rpcBurst: 1 };
 const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"getSlot","params":[]}`;
@@ -13,17 +13,17 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((door) => door.stop()));
 });
 
-const sentBy = ({ usage }: Pick<Door, 'usage'>): number =>
+const sentBy = ({ usage }: Pick<TestHttpServer, 'usage'>): number =>
   usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
 
 describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $raw', ({ raw }) => {
-  async function start(): Promise<Door> {
-    const door = await startDoor({ raw });
+  async function start(): Promise<TestHttpServer> {
+    const door = await startHttpServer({ raw });
     open.push(door);
     return door;
   }
   /** Bytes of the answer, without the line break that ends its body. */
-  const post = async (door: Door, body: string, key = door.createKey()): Promise<number> => {
+  const post = async (door: TestHttpServer, body: string, key = door.createKey()): Promise<number> => {
     const bytes = Buffer.from(await (await door.post(body, key)).arrayBuffer());
     return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
   };
@@ -69,7 +69,7 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $r
 });
 
 it('bytes sent over a WebSocket are those of the texts that answer calls and faults', async () => {
-  const door = await new WebSocketDoor().listen();
+  const door = await new TestWebSocketServer().listen();
   open.push(door);
   const client = await door.connect(door.createKey({ ...once, rpcBurst: 3 }));
   for (const text of [call('"an id"'), faulty, call('7'), '{bad']) {

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Door, type DoorOptions, rawPost, result, startDoor } from './start-door.ts';
+import {
+  rawPost,
+  result,
+  startHttpServer,
+  type TestHttpServer,
+  type TestServerOptions,
+} from './start-http-server.ts';
 
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
@@ -11,10 +17,10 @@ const dataOf = (received: string): unknown => JSON.parse(received.slice(received
 
 // Whoever asks cannot tell whether the fast way is there.
 describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
-  let door: Door;
+  let door: TestHttpServer;
 
   beforeEach(async () => {
-    door = await startDoor({ raw });
+    door = await startHttpServer({ raw });
   });
 
   afterEach(async () => {
@@ -24,9 +30,12 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   /** Restarts the door with other limits. */
-  async function restart(http: DoorOptions, rpc?: Parameters<typeof startDoor>[1]): Promise<void> {
+  async function restart(
+    http: TestServerOptions,
+    rpc?: Parameters<typeof startHttpServer>[1],
+  ): Promise<void> {
     await door.stop();
-    door = await startDoor({ raw, ...http }, rpc);
+    door = await startHttpServer({ raw, ...http }, rpc);
   }
 
   describe('the way to a handler', () => {
@@ -125,7 +134,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
       const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
       expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
-      expect(door.asked).toEqual([]);
+      expect(door.calls).toEqual([]);
     });
 
     it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
@@ -230,7 +239,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.http.inFlight).toBe(1);
       wire.socket.destroy();
       await expect.poll(() => door.http.inFlight).toBe(0);
-      expect([door.asked, door.lines]).toEqual([[], []]);
+      expect([door.calls, door.lines]).toEqual([[], []]);
     });
 
     it('that goes away with several requests on their way leaves none of them behind', async () => {
@@ -239,11 +248,11 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       const key = door.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
       // The next is begun when one is answered.
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       expect(door.http.inFlight).toBe(1);
       wire.socket.destroy();
       await expect.poll(() => door.http.inFlight).toBe(0);
-      await expect.poll(() => door.asked.map(({ signal }) => signal?.aborted)).toEqual([true]);
+      await expect.poll(() => door.calls.map(({ signal }) => signal?.aborted)).toEqual([true]);
     });
 
     it('that never finishes its request is answered with 408 and closed', async () => {
@@ -256,7 +265,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         expect(statusOf(received)).toBe(408);
         expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
       }
-      expect([door.asked, door.lines]).toEqual([[], []]);
+      expect([door.calls, door.lines]).toEqual([[], []]);
     });
 
     it('that never says a word is closed', async () => {
@@ -272,7 +281,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       const wire = door.connect();
       wire.socket.pause();
       wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       await expect.poll(() => door.http.inFlight, { timeout: 5_000 }).toBe(0);
       wire.socket.destroy();
     });
@@ -306,7 +315,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       const wire = door.connect();
       wire.socket.pause();
       wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
       wire.socket.write('nonsense\r\n\r\n');
       wire.socket.resume();
@@ -329,7 +338,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
       const wire = door.connect();
       wire.socket.write(rawPost(door.createKey(), call('requestAirdrop')) + rest);
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       await new Promise((resolve) => setTimeout(resolve, 300)); // The timeouts above must have come.
       expect([wire.received, wire.closed]).toEqual(['', false]);
       finish();
@@ -358,7 +367,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       let finish = (): void => {};
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
       const first = door.post(call('getSlot'), key);
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       const refused = await door.post(call('getSlot'), key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
@@ -430,7 +439,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
           finish = () => resolve(result('1'));
         });
       const first = door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       const refused = await door.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
@@ -465,7 +474,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
       const wire = door.connect();
       wire.socket.write(rawPost(key, call('getSlot')));
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       const drained = door.http.drain(10_000);
       const late = door.connect();
       await late.ended();
@@ -495,7 +504,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
       const wire = door.connect();
       wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       const drained = door.http.drain(10_000, 100);
       finish();
       expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
@@ -520,10 +529,10 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       door.answer = () => new Promise(() => {});
       const wire = door.connect();
       wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.calls.length).toBe(1);
       expect(await door.http.drain(50)).toBe(false);
       expect(await wire.ended()).toBe('');
-      await expect.poll(() => door.asked[0]?.signal?.aborted).toBe(true);
+      await expect.poll(() => door.calls[0]?.signal?.aborted).toBe(true);
     });
 
     it('may be asked for twice', async () => {
@@ -533,7 +542,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
 
   describe('listening', () => {
     it('fails in words when the port is taken', async () => {
-      await expect(startDoor({ port: door.port })).rejects.toThrow('EADDRINUSE');
+      await expect(startHttpServer({ port: door.port })).rejects.toThrow('EADDRINUSE');
     });
 
     it('takes a free port when asked for none', async () => {

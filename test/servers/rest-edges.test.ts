@@ -2,37 +2,43 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { RestRoute, Upload } from '../../src/protocol/rest/route.ts';
-import { HttpServer } from '../../src/servers/http.ts';
-import type { HttpOptions } from '../../src/servers/http-options.ts';
+import type { HttpOptions } from '../../src/servers/http/options.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { errorBody } from '../../src/servers/rest/errors.ts';
 import { REST_PREFIX } from '../../src/servers/rest/server.ts';
-import { type Door, startDoor } from './start-door.ts';
+import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 /** What the upload does with its file is what the test says. */
 let take: (bytes: Upload['bytes']) => Promise<void>;
 
 const upload: RestRoute = {
   ...{ verb: 'POST', paths: ['/sol/v1/storage/probe'], group: 'storage', name: 'storage/upload' },
-  takes: 'upload',
-  async answer({ file }) {
+  bodyType: 'upload',
+  async handle({ file }) {
     if (file !== null) await take(file.bytes);
     return { message: 'Taken', result: null };
   },
 };
 
 const write: RestRoute = {
-  ...{ verb: 'POST', paths: ['/sol/v1/nft/probe'], group: 'nft', name: 'nft/read_selected', takes: 'json' },
-  async answer({ body }) {
+  ...{
+    verb: 'POST',
+    paths: ['/sol/v1/nft/probe'],
+    group: 'nft',
+    name: 'nft/read_selected',
+    bodyType: 'json',
+  },
+  async handle({ body }) {
     if (body === null) throw new Failure('OVERLOADED');
     return { message: 'Probed', result: null };
   },
 };
 
-let door: Door;
+let door: TestHttpServer;
 
 async function restart(http: Partial<HttpOptions> = {}): Promise<void> {
   await door?.stop();
-  door = await startDoor(http, {}, [upload, write]);
+  door = await startHttpServer(http, {}, [upload, write]);
 }
 
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { endpoint } from '../../src/endpoints/endpoint.ts';
-import { address, flag, list, network, text } from '../../src/endpoints/fields.ts';
-import { routeOf } from '../../src/endpoints/routes.ts';
-import type { Services } from '../../src/endpoints/services.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
-import { type Door, result, startDoor } from './start-door.ts';
+import { endpoint } from '../../src/rest-api/endpoint.ts';
+import { address, flag, list, network, text } from '../../src/rest-api/fields.ts';
+import { routeOf } from '../../src/rest-api/routes.ts';
+import type { Services } from '../../src/rest-api/services.ts';
+import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
 
@@ -26,8 +26,8 @@ const read = endpoint({
   async answer(fields, { chain }) {
     await behave();
     const slots = await Promise.all([
-      chain(fields.network).ask('getSlot', []),
-      chain('devnet').ask('getBlock', [1]),
+      chain(fields.network).request('getSlot', []),
+      chain('devnet').request('getBlock', [1]),
     ]);
     return { message: 'Probed', result: { ...fields, slots } };
   },
@@ -68,19 +68,23 @@ const asset = endpoint({
   fields: z.object({}),
   result: z.unknown(),
   async answer(_, { chain, services: { das }, caller: { signal } }) {
-    await chain('devnet').ask('getSlot', []);
-    return { message: 'Probed', result: await das.ask('devnet', 'getAssetBatch', { ids: [] }, signal) };
+    await chain('devnet').request('getSlot', []);
+    return { message: 'Probed', result: await das.request('devnet', 'getAssetBatch', { ids: [] }, signal) };
   },
 });
 
 const das = { has: () => true, ask: async () => 'an asset' };
 const routes = [read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services));
 
-let door: Door;
+let door: TestHttpServer;
 
 beforeEach(async () => {
   behave = async () => {};
-  door = await startDoor({}, {}, routes, { requestsPerMinute: 5, keyInFlightMax: 2, timeoutMs: 60_000 });
+  door = await startHttpServer({}, {}, routes, {
+    requestsPerMinute: 5,
+    keyInFlightMax: 2,
+    timeoutMs: 60_000,
+  });
   door.answer = async ({ method }) => result(method === 'getSlot' ? '18446744073709551615' : '{"a":1}');
 });
 
@@ -116,7 +120,7 @@ describe('a REST request', () => {
     expect(body).toBe(
       `{"success":true,"message":"Probed","result":{"network":"mainnet-beta","wallet":"${WALLET}","refresh":true,"slots":[18446744073709551615,{"a":1}]}}`,
     );
-    expect(door.asked.map(({ call }) => [call.network, call.method, String(call.params)])).toEqual([
+    expect(door.calls.map(({ call }) => [call.network, call.method, String(call.params)])).toEqual([
       ['mainnet-beta', 'getSlot', '[]'],
       ['devnet', 'getBlock', '[1]'],
     ]);
@@ -182,7 +186,7 @@ describe('a REST request', () => {
       [403, false, 'INVALID_KEY'],
       [403, false, 'UNAUTHORIZED_PRODUCT'],
     ]);
-    expect(door.asked).toEqual([]);
+    expect(door.calls).toEqual([]);
   });
 
   it('is answered under each of its paths, also with a slash at the end', async () => {
@@ -351,7 +355,7 @@ describe('requests under way', () => {
   it('end what they have asked for when their caller leaves', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>();
     door.answer = () => {
-      asked.resolve(door.asked[0]?.signal);
+      asked.resolve(door.calls[0]?.signal);
       return new Promise(() => {});
     };
     const leave = new AbortController();
@@ -366,10 +370,10 @@ describe('requests under way', () => {
 
   it('take no longer than the time there is', async () => {
     await door.stop();
-    door = await startDoor({}, {}, routes, { timeoutMs: 20 });
+    door = await startHttpServer({}, {}, routes, { timeoutMs: 20 });
     door.answer = (_call) =>
       new Promise((_resolve, reject) => {
-        const signal = door.asked[0]?.signal;
+        const signal = door.calls[0]?.signal;
         const cut = (): void => reject(new Error('cut short'));
         // A slow machine may come here when the time is over already.
         if (signal?.aborted) cut();
@@ -383,7 +387,7 @@ describe('requests under way', () => {
 describe('answers of nodes', () => {
   it('that are too large for one call, or for one request, are not read', async () => {
     await door.stop();
-    door = await startDoor({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
+    door = await startHttpServer({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
     const answering = (bytes: number) => {
       door.answer = async () => result(`"${'x'.repeat(bytes - 2)}"`);
     };

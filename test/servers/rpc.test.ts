@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
-import { type Door, rawPost, result, startDoor } from './start-door.ts';
+import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
 // Whoever asks cannot tell whether the fast way is there.
 describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
-  let door: Door;
+  let door: TestHttpServer;
 
   beforeEach(async () => {
-    door = await startDoor({ raw });
+    door = await startHttpServer({ raw });
   });
 
   afterEach(async () => {
@@ -35,7 +35,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         '[ 18446744073709551615, {"b":1,"a":[1.50], "__proto__":{"x":1}, "constructor":"\\u0041"} ]';
       const response = await door.post(call('getBlock', '"a\\u0062"', params), door.createKey());
       expect(await response.text()).toBe(`{"jsonrpc":"2.0","result":{"params":${params}},"id":"a\\u0062"}\n`);
-      expect(String(door.asked[0]?.call.params)).toBe(params);
+      expect(String(door.calls[0]?.call.params)).toBe(params);
     });
 
     it('passes on the error of a node with HTTP 200', async () => {
@@ -55,13 +55,13 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
         expect((await door.post(call(method), key)).status).toBe(200);
       }
-      expect(door.asked.map((one) => one.call.row.nature)).toEqual(Array(5).fill('unknown'));
+      expect(door.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
     });
 
     it('may leave its params out', async () => {
       const response = await door.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', door.createKey());
       expect(await response.json()).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
-      expect(door.asked[0]?.call.params).toBeNull();
+      expect(door.calls[0]?.call.params).toBeNull();
     });
 
     it('gets an answer of many megabytes whole', async () => {
@@ -103,7 +103,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       const abandoned = new Promise<void>((resolve) => {
         door.answer = () =>
           new Promise((_resolve, reject) => {
-            door.asked[0]?.signal?.addEventListener('abort', () => {
+            door.calls[0]?.signal?.addEventListener('abort', () => {
               resolve();
               reject(new Failure('CLIENT_GONE'));
             });
@@ -166,7 +166,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     it.each(failing)('with %s gets its own error and asks nobody', async (_what, body, expected) => {
       const response = await door.post(body, door.createKey());
       expect([response.status, await response.json()]).toEqual([200, expected]);
-      expect(door.asked).toEqual([]);
+      expect(door.calls).toEqual([]);
     });
 
     it('in bytes that are not UTF-8 is a parse error', async () => {
@@ -182,7 +182,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     const refused = async (response: Response) => {
       const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
       expect(id).toBeNull();
-      expect(door.asked).toEqual([]);
+      expect(door.calls).toEqual([]);
       return [response.status, error.data.code];
     };
 
@@ -197,8 +197,8 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     it('is refused when it is unknown, damaged or revoked, always in the same words', async () => {
       const key = door.createKey();
       const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
-      const revoked = door.createKey('rpc', undefined, { state: 'revoked' });
-      const other = await startDoor({ raw });
+      const revoked = door.createKey('rpc', undefined, { status: 'revoked' });
+      const other = await startHttpServer({ raw });
       const unknown = other.createKey();
       await other.stop();
       door.secrets.push(unknown, damaged);
@@ -222,7 +222,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
 
     it('that cannot be checked is not called wrong', async () => {
       const key = door.createKey();
-      const other = await startDoor({ raw });
+      const other = await startHttpServer({ raw });
       const unknown = other.createKey();
       await other.stop();
       door.keys.setStoreReachable(false);
@@ -253,7 +253,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect((await door.post(call('getSlot'), key)).status).toBe(200);
       const record = door.keys.find(key.slice(13, 21) as never);
       if (record === undefined) throw new Error('the key is not there');
-      door.keys.apply([{ ...record, state: 'revoked', version: 2 }]);
+      door.keys.apply([{ ...record, status: 'revoked', version: 2 }]);
       expect((await door.post(call('getSlot'), key)).status).toBe(403);
     });
 
@@ -323,7 +323,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
           { jsonrpc: '2.0', result: 'getHealth', id: null },
         ],
       ]);
-      expect(door.asked.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
+      expect(door.calls.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
     });
 
     it.each([
@@ -333,7 +333,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     ])('or call that wants no answer gets none and is not executed: %s', async (body) => {
       const response = await door.post(body, door.createKey());
       expect([response.status, await response.text()]).toEqual([200, '']);
-      expect(door.asked).toEqual([]);
+      expect(door.calls).toEqual([]);
     });
 
     it('has HTTP 200 when only some of it failed, whichever came first', async () => {
@@ -366,7 +366,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
           id: null,
         },
       ]);
-      expect(door.asked).toHaveLength(100);
+      expect(door.calls).toHaveLength(100);
     });
 
     it('has only so many calls on their way at a time', async () => {

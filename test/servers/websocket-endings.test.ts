@@ -3,29 +3,29 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { result, type Wire } from './start-door.ts';
-import { type Client, clientFrame, closeOf, WebSocketDoor } from './start-websocket-door.ts';
+import { type RawClient, result } from './start-http-server.ts';
+import { type Client, clientFrame, closeOf, TestWebSocketServer } from './start-websocket-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 const SUBSCRIBE = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-let door: WebSocketDoor;
+let door: TestWebSocketServer;
 
 beforeEach(async () => {
-  door = await new WebSocketDoor().listen();
+  door = await new TestWebSocketServer().listen();
 });
 
 afterEach(() => door.stop());
 
-async function restart(...options: ConstructorParameters<typeof WebSocketDoor>): Promise<void> {
+async function restart(...options: ConstructorParameters<typeof TestWebSocketServer>): Promise<void> {
   await door.stop();
-  door = await new WebSocketDoor(...options).listen();
+  door = await new TestWebSocketServer(...options).listen();
 }
 
 /** A subscriber that does not read. */
-async function deafWire(): Promise<Wire> {
-  const wire = await door.shakenWire();
+async function deafWire(): Promise<RawClient> {
+  const wire = await door.upgradedClient();
   wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));
   await wire.until(/"id":1}/);
   wire.socket.pause();
@@ -33,7 +33,7 @@ async function deafWire(): Promise<Wire> {
 }
 
 /** Waits until what came ends with such a text; looks at the end alone, because it may be much. */
-function untilTail(wire: Wire, text: string): Promise<string> {
+function untilTail(wire: RawClient, text: string): Promise<string> {
   return new Promise((resolve) => {
     const look = (): void => {
       if (wire.received.slice(-200).includes(text)) resolve(wire.received);
@@ -68,9 +68,9 @@ describe('a key that ends', () => {
     const key = door.createKey();
     const other = await door.connect();
     const clients = [await door.connect(key), await door.connect(key)];
-    await clients[0]?.ask('slotSubscribe');
+    await clients[0]?.request('slotSubscribe');
     const before = performance.now();
-    door.changeKey(key, { state });
+    door.changeKey(key, { status: state });
     for (const client of clients) {
       expect(await client.closed).toEqual({
         code: 1008,
@@ -78,7 +78,7 @@ describe('a key that ends', () => {
       });
     }
     expect(performance.now() - before).toBeLessThan(1_000);
-    expect(await other.ask('getSlot')).toMatchObject({ id: 1 });
+    expect(await other.request('getSlot')).toMatchObject({ id: 1 });
   });
 
   it('because it expires closes its connections within a second', async () => {
@@ -102,13 +102,13 @@ describe('a client that does not read', () => {
   it('is told how far it is behind, and cut, with bounded memory', async () => {
     await restart({ webSocket: { queueMaxBytes: 256 * 1024, closeTimeoutMs: 200 } });
     const reader = await door.connect();
-    await reader.ask('slotSubscribe');
+    await reader.request('slotSubscribe');
     const wire = await deafWire();
     const big = JSON.stringify('x'.repeat(64 * 1024));
     const before = keptBytes();
     let most = 0;
     for (let told = 0; told < 2_000 && door.webSocket.size === 2; told++) {
-      door.feed.tell('slot', big);
+      door.feed.emit('slot', big);
       await reader.next();
       if (told % 16 === 0) most = Math.max(most, keptBytes() - before);
       reader.received.fill('');
@@ -125,8 +125,8 @@ describe('a client that does not read', () => {
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     const opening = door.feed.openings[0];
     const tell = (): void => {
-      for (let told = 0; told < 20; told++) door.feed.tell('slot', big);
-      if (door.gate.topics > 0 && opening !== undefined && door.usage.snapshot().length < 2)
+      for (let told = 0; told < 20; told++) door.feed.emit('slot', big);
+      if (door.gateway.topics > 0 && opening !== undefined && door.usage.snapshot().length < 2)
         setImmediate(tell);
       else resolve();
     };
@@ -145,8 +145,8 @@ describe('a client that does not read', () => {
   it('may fall behind within the limit, and then hears all', async () => {
     const wire = await deafWire();
     const big = JSON.stringify('x'.repeat(64 * 1024));
-    for (let told = 0; told < 100; told++) door.feed.tell('slot', big);
-    door.feed.tell('slot', '"end"');
+    for (let told = 0; told < 100; told++) door.feed.emit('slot', big);
+    door.feed.emit('slot', '"end"');
     wire.socket.resume();
     const received = await untilTail(wire, '"end"');
     expect(received.split('slotNotification')).toHaveLength(102);
@@ -159,9 +159,9 @@ describe('a client that does not read', () => {
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
     door.answer = async () => result(large);
     wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
-    await expect.poll(() => door.asked.length).toBe(1);
-    for (let told = 0; told < 20; told++) door.feed.tell('slot', JSON.stringify('x'.repeat(64 * 1024)));
-    door.feed.tell('slot', '"end"');
+    await expect.poll(() => door.calls.length).toBe(1);
+    for (let told = 0; told < 20; told++) door.feed.emit('slot', JSON.stringify('x'.repeat(64 * 1024)));
+    door.feed.emit('slot', '"end"');
     wire.socket.resume();
     const received = await untilTail(wire, '"end"');
     expect(received.includes(large)).toBe(true);
@@ -174,13 +174,13 @@ describe('a client that does not read', () => {
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
     door.answer = async () => result(large);
     wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
-    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.calls.length).toBe(1);
     wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
     wire.socket.write(clientFrame(0x89, Buffer.from('pong?')));
     wire.socket.resume();
     const received = await untilTail(wire, 'pong?');
     expect(received.includes('OVERLOADED')).toBe(true);
-    expect(door.asked).toHaveLength(1);
+    expect(door.calls).toHaveLength(1);
     wire.socket.destroy();
   });
 
@@ -189,17 +189,17 @@ describe('a client that does not read', () => {
       webSocket: { queuesMaxBytes: 8 * MEBIBYTE, lookIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
     });
     const reader = await door.connect();
-    await reader.ask('slotSubscribe');
+    await reader.request('slotSubscribe');
     const wire = await deafWire();
     const big = JSON.stringify('x'.repeat(MEBIBYTE));
     for (let told = 0; told < 40 && door.webSocket.size === 2; told++) {
-      door.feed.tell('slot', big);
+      door.feed.emit('slot', big);
       await reader.next();
     }
     wire.socket.resume();
     expect(closeOf(await untilTail(wire, 'bytes behind)')).code).toBe(1013);
     wire.socket.destroy();
-    expect(await reader.ask('getSlot')).toMatchObject({ id: 1 });
+    expect(await reader.request('getSlot')).toMatchObject({ id: 1 });
   });
 });
 
@@ -208,7 +208,7 @@ describe('a client that goes quiet', () => {
     await restart({
       webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, lookIntervalMs: 10, closeTimeoutMs: 100 },
     });
-    const wire = await door.shakenWire();
+    const wire = await door.upgradedClient();
     const received = Buffer.from(await wire.ended(), 'latin1');
     expect(received.subarray(0, 2)).toEqual(Buffer.from([0x89, 0]));
     expect(closeOf(wire.received)).toEqual({
@@ -226,7 +226,7 @@ describe('a client that goes quiet', () => {
       clock.nowMs += 30;
       await once(client.socket, 'ping');
     }
-    expect(await client.ask('getSlot')).toMatchObject({ id: 1 });
+    expect(await client.request('getSlot')).toMatchObject({ id: 1 });
   });
 
   it('is closed when it has no subscription and sends nothing', async () => {
@@ -248,9 +248,9 @@ describe('a client that goes quiet', () => {
       await door.connect(),
       await door.connect(),
     ];
-    await subscribed.ask('slotSubscribe');
+    await subscribed.request('slotSubscribe');
     calling.send('getSlot');
-    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.calls.length).toBe(1);
     for (let others = 0; others < 2; others++) {
       const other = others === 0 ? idle : await door.connect();
       for (let pings = 0; pings < 2; pings++) {
@@ -261,7 +261,7 @@ describe('a client that goes quiet', () => {
       await other.closed;
     }
     await expect.poll(() => door.webSocket.size).toBe(3);
-    await subscribed.ask('slotUnsubscribe', [1]);
+    await subscribed.request('slotUnsubscribe', [1]);
     clock.nowMs += 150;
     await Promise.all([subscribed.closed, pinging.closed]);
     calling.socket.terminate();
@@ -281,7 +281,7 @@ describe('bytes that are no frame of a client', () => {
     ['a close code that means nothing', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'The bytes are not'],
   ];
   it.each(faults)('such as %s end the connection', async (_, bytes, code, reason) => {
-    const wire = await door.shakenWire();
+    const wire = await door.upgradedClient();
     wire.socket.write(bytes);
     const close = closeOf(await wire.ended());
     expect(close.code).toBe(code);
@@ -302,12 +302,12 @@ describe('bytes that are no frame of a client', () => {
     const stream = fc.array(fc.oneof(call, frame, garbage), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(stream, fc.integer({ min: 1, max: 300 }), async (frames, piece) => {
-        const wire = await door.shakenWire();
+        const wire = await door.upgradedClient();
         const bytes = Buffer.concat(frames);
         for (let at = 0; at < bytes.length; at += piece) wire.socket.write(bytes.subarray(at, at + piece));
         wire.socket.end();
         await wire.ended();
-        expect(await witness.ask('getSlot')).toMatchObject({ id: 1 });
+        expect(await witness.request('getSlot')).toMatchObject({ id: 1 });
       }),
       { numRuns: 60 },
     );
@@ -317,7 +317,7 @@ describe('bytes that are no frame of a client', () => {
 
   it('that go on without end are not kept', async () => {
     await restart({ webSocket: { closeTimeoutMs: 300 } });
-    const wire = await door.shakenWire();
+    const wire = await door.upgradedClient();
     // Goes on writing when the other side has said its last.
     wire.socket.allowHalfOpen = true;
     const garbage = Buffer.alloc(MEBIBYTE, 0xff);
@@ -347,22 +347,22 @@ describe('a message that is too large', () => {
     expect(await client.nextJson()).toMatchObject({ id: 1 });
     client.socket.send(CALL.padEnd(2_001));
     expect(await client.closed).toEqual(tooLarge);
-    expect(door.asked).toHaveLength(1);
+    expect(door.calls).toHaveLength(1);
   });
 
   it('is refused by its announced length, before it was sent', async () => {
-    const wire = await door.shakenWire(door.createKey(limits));
+    const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.write(Buffer.from([0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0]));
     expect(closeOf(await wire.ended())).toEqual(tooLarge);
   });
 
   it('is refused in fragments too, however many they are', async () => {
-    const inLength = await door.shakenWire(door.createKey(limits));
+    const inLength = await door.upgradedClient(door.createKey(limits));
     inLength.socket.write(clientFrame(0x01, Buffer.alloc(1_500, 0x20)));
     inLength.socket.write(clientFrame(0x00, Buffer.alloc(1_500, 0x20)));
     expect(closeOf(await inLength.ended())).toEqual(tooLarge);
 
-    const inNumber = await door.shakenWire();
+    const inNumber = await door.upgradedClient();
     inNumber.socket.write(clientFrame(0x01, Buffer.from(' ')));
     inNumber.socket.write(
       Buffer.concat(Array.from({ length: 500 }, () => clientFrame(0x00, Buffer.from(' ')))),
@@ -371,7 +371,7 @@ describe('a message that is too large', () => {
   });
 
   it('is taken for one when it comes in tiny pieces, each of which takes room of its own', async () => {
-    const wire = await door.shakenWire(door.createKey(limits));
+    const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.setNoDelay(true);
     const bytes = clientFrame(0x81, Buffer.alloc(2_000, 0x20));
     for (let at = 0; at < bytes.length - 1 && wire.socket.writable && wire.received === ''; at++) {
@@ -383,7 +383,7 @@ describe('a message that is too large', () => {
   });
 
   it('may come in fragments, with pings between them', async () => {
-    const wire = await door.shakenWire();
+    const wire = await door.upgradedClient();
     const half = 20;
     wire.socket.write(clientFrame(0x01, Buffer.from(CALL.slice(0, half))));
     wire.socket.write(clientFrame(0x89, Buffer.from('ping')));
@@ -396,7 +396,7 @@ describe('a message that is too large', () => {
 
 it('answers the latest ping with its content, after a flood of them that held nothing', async () => {
   await restart({ webSocket: { queueMaxBytes: 128 * 1024 } });
-  const wire = await door.shakenWire();
+  const wire = await door.upgradedClient();
   wire.socket.pause();
   const empty = clientFrame(0x89, Buffer.alloc(0));
   wire.socket.write(Buffer.concat(Array.from({ length: 9_000 }, () => empty)));
@@ -412,7 +412,7 @@ it('answers the latest ping with its content, after a flood of them that held no
 describe('draining', () => {
   it('tells every connection to come again, and ends when they have gone', async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
-    await Promise.all(clients.map((client) => client.ask('slotSubscribe')));
+    await Promise.all(clients.map((client) => client.request('slotSubscribe')));
     const before = performance.now();
     const drained = door.http.drain(10_000);
     const endings = await Promise.all(clients.map(({ closed }) => closed));
@@ -431,7 +431,7 @@ describe('draining', () => {
     };
     const client = await door.connect();
     client.send('getSlot');
-    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.calls.length).toBe(1);
     const drained = door.http.drain(10_000);
     slow.resolve();
     expect(await client.nextJson()).toMatchObject({ result: 'late' });
@@ -451,10 +451,10 @@ describe('draining', () => {
 
   it('cuts who does not go in time', async () => {
     door.answer = () => new Promise(() => {});
-    const stubborn = await door.shakenWire();
+    const stubborn = await door.upgradedClient();
     const calling = await door.connect();
     calling.send('getSlot');
-    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.calls.length).toBe(1);
     expect(await door.http.drain(500)).toBe(false);
     expect(closeOf(await stubborn.ended()).code).toBe(1012);
     expect((await calling.closed).code).toBe(1012);
@@ -463,8 +463,8 @@ describe('draining', () => {
 
 it('goes on with the others when one breaks', async () => {
   const clients: Client[] = [await door.connect(), await door.connect()];
-  for (const client of clients) await client.ask('slotSubscribe');
+  for (const client of clients) await client.request('slotSubscribe');
   clients[0]?.socket.terminate();
-  door.feed.tell('slot', '7');
+  door.feed.emit('slot', '7');
   expect(await clients[1]?.nextJson()).toMatchObject({ params: { result: 7 } });
 });

@@ -1,29 +1,32 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Feed } from '../../src/streams/feed.ts';
 import { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
-import { block, executed, key, Story, signature } from '../streams/told-ledger.ts';
-import { WebSocketDoor } from './start-websocket-door.ts';
+import { block, executed, key, LedgerScript, signature } from '../streams/ledger-script.ts';
+import { TestWebSocketServer } from './start-websocket-server.ts';
 
 const notifier = new LedgerNotifier();
 const feed: Feed = { open: async (subscription, listener) => notifier.add(subscription, listener) };
 
-let door: WebSocketDoor;
+let door: TestWebSocketServer;
 
 beforeEach(async () => {
-  door = await new WebSocketDoor({ feed, gate: { topics: { graceMs: 0 } } }).listen();
+  door = await new TestWebSocketServer({ feed, gate: { topics: { graceMs: 0 } } }).listen();
 });
 
 afterEach(() => door.stop());
 
 it('tells a client what a ledger tells, from the event to the message', async () => {
-  const story = new Story(notifier);
+  const story = new LedgerScript(notifier);
   const client = await door.connect();
   const commitment = { commitment: 'processed' };
-  await client.ask('slotSubscribe');
-  await client.ask('accountSubscribe', [key(1), { ...commitment, encoding: 'base64' }]);
-  await client.ask('logsSubscribe', ['all', commitment]);
-  await client.ask('signatureSubscribe', [signature(5), { ...commitment, enableReceivedNotification: true }]);
-  await client.ask('rootSubscribe');
+  await client.request('slotSubscribe');
+  await client.request('accountSubscribe', [key(1), { ...commitment, encoding: 'base64' }]);
+  await client.request('logsSubscribe', ['all', commitment]);
+  await client.request('signatureSubscribe', [
+    signature(5),
+    { ...commitment, enableReceivedNotification: true },
+  ]);
+  await client.request('rootSubscribe');
 
   story.created(1, 0);
   story.account(1, 1, {});
@@ -45,13 +48,13 @@ it('tells a client what a ledger tells, from the event to the message', async ()
     signatureNotification: { context: { slot: 1 }, value: { err: null } },
     rootNotification: 1,
   });
-  expect(await client.ask('signatureUnsubscribe', [4])).toMatchObject({ error: { code: -32602 } });
+  expect(await client.request('signatureUnsubscribe', [4])).toMatchObject({ error: { code: -32602 } });
 });
 
 it('asks the notifier for nothing any longer when the last client has gone', async () => {
   const clients = [await door.connect(), await door.connect()];
-  for (const client of clients) await client.ask('voteSubscribe');
-  expect(notifier.wants('vote')).toBe(true);
+  for (const client of clients) await client.request('voteSubscribe');
+  expect(notifier.hasSubscribers('vote')).toBe(true);
   for (const client of clients) client.socket.terminate();
-  await expect.poll(() => notifier.wants('vote')).toBe(false);
+  await expect.poll(() => notifier.hasSubscribers('vote')).toBe(false);
 });

@@ -3,22 +3,28 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Failure } from '../../src/protocol/errors.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
-import { rawPost, result } from './start-door.ts';
-import { clientFrame, closeOf, handshake, readRefusal, WebSocketDoor } from './start-websocket-door.ts';
+import { rawPost, result } from './start-http-server.ts';
+import {
+  clientFrame,
+  closeOf,
+  handshake,
+  readRefusal,
+  TestWebSocketServer,
+} from './start-websocket-server.ts';
 
 const ACCOUNT = ['11111111111111111111111111111111', { commitment: 'confirmed' }];
 
-let door: WebSocketDoor;
+let door: TestWebSocketServer;
 
 beforeEach(async () => {
-  door = await new WebSocketDoor().listen();
+  door = await new TestWebSocketServer().listen();
 });
 
 afterEach(() => door.stop());
 
-async function restart(...options: ConstructorParameters<typeof WebSocketDoor>): Promise<void> {
+async function restart(...options: ConstructorParameters<typeof TestWebSocketServer>): Promise<void> {
   await door.stop();
-  door = await new WebSocketDoor(...options).listen();
+  door = await new TestWebSocketServer(...options).listen();
 }
 
 /** How often a method was metered. */
@@ -35,19 +41,19 @@ describe('a handshake', () => {
       await door.connect(key),
       await door.connect(null, { headers: { authorization: `Bearer ${key}` } }),
     ]) {
-      expect(await client.ask('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
+      expect(await client.request('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
     }
   });
 
   it('succeeds on the JSON-RPC path too, which web3.js derives from an http URL', async () => {
     const client = await door.connect(door.createKey(), {}, '/v1/rpc');
-    expect(await client.ask('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
-    expect(await client.ask('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await client.request('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
+    expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
   });
 
   it('on the JSON-RPC path may follow a call on the same connection', async () => {
     const key = door.createKey();
-    const wire = door.wire();
+    const wire = door.rawClient();
     wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
     await wire.until(/"id":1\}/);
     wire.socket.write(handshake(`/v1/rpc?api-key=${key}`));
@@ -60,7 +66,7 @@ describe('a handshake', () => {
     ['with a key that does not exist', () => '/v1/ws?api-key=nonsense', 403, 'INVALID_KEY'],
     [
       'with a revoked key',
-      () => `/v1/ws?api-key=${door.createKey({}, { state: 'revoked' })}`,
+      () => `/v1/ws?api-key=${door.createKey({}, { status: 'revoked' })}`,
       403,
       'INVALID_KEY',
     ],
@@ -96,7 +102,7 @@ describe('a handshake', () => {
   });
 
   it('over HTTP/1.0 is refused', async () => {
-    const wire = door.wire();
+    const wire = door.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).replace('HTTP/1.1', 'HTTP/1.0'));
     expect(readRefusal(await wire.ended())).toMatchObject({ status: 400 });
   });
@@ -124,7 +130,7 @@ describe('a handshake', () => {
   });
 
   it('asks for no other protocol: such a request is answered as if it had not asked', async () => {
-    const wire = door.wire();
+    const wire = door.rawClient();
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     wire.socket.write(
       `POST /v1/rpc HTTP/1.1\r\nhost: x\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\n` +
@@ -166,7 +172,7 @@ describe('a handshake', () => {
   });
 
   it('negotiates neither a subprotocol nor compression', async () => {
-    const wire = door.wire();
+    const wire = door.rawClient();
     const offers = {
       'sec-websocket-protocol': 'chat, ,,superchat',
       'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
@@ -179,7 +185,7 @@ describe('a handshake', () => {
   });
 
   it('may be followed by the first message at once', async () => {
-    const wire = door.wire();
+    const wire = door.rawClient();
     const text = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
     const key = door.createKey();
@@ -195,10 +201,10 @@ describe('a handshake', () => {
       return result('"late"');
     };
     const key = door.createKey();
-    const wire = door.wire();
+    const wire = door.rawClient();
     wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
-    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.calls.length).toBe(1);
     slow.resolve();
     const received = await wire.ended();
     expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"late"/);
@@ -208,10 +214,10 @@ describe('a handshake', () => {
 
   it('that breaks off, or ends in the middle, leaves nothing behind', async () => {
     await restart({ http: { headersTimeoutMs: 200, requestTimeoutMs: 200 } });
-    const half = door.wire();
+    const half = door.rawClient();
     half.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).slice(0, -4));
     expect(readRefusal(await half.ended()).status).toBe(408);
-    const gone = door.wire();
+    const gone = door.rawClient();
     gone.socket.end(handshake(`/v1/ws?api-key=${door.createKey()}`));
     await gone.ended();
     await expect.poll(() => door.webSocket.size).toBe(0);
@@ -221,42 +227,42 @@ describe('a handshake', () => {
 describe('a subscription', () => {
   it('is acknowledged, told and ended', async () => {
     const client = await door.connect();
-    expect(await client.ask('accountSubscribe', ACCOUNT, 'a')).toEqual({
+    expect(await client.request('accountSubscribe', ACCOUNT, 'a')).toEqual({
       jsonrpc: '2.0',
       result: 1,
       id: 'a',
     });
-    door.feed.tell('account', '{"value":18446744073709551615}');
+    door.feed.emit('account', '{"value":18446744073709551615}');
     expect(await client.next()).toBe(
       '{"jsonrpc":"2.0","method":"accountNotification","params":{"result":{"value":18446744073709551615},"subscription":1}}',
     );
-    expect(await client.ask('accountUnsubscribe', [1])).toEqual({ jsonrpc: '2.0', result: true, id: 1 });
-    door.feed.tell('account', '{}');
+    expect(await client.request('accountUnsubscribe', [1])).toEqual({ jsonrpc: '2.0', result: true, id: 1 });
+    door.feed.emit('account', '{}');
     await client.settle();
     expect(client.received).toHaveLength(3);
   });
 
   it('is acknowledged before anything is told, however early that comes', async () => {
-    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.notify(Buffer.from('1'), false);
+    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('1'), false);
     const client = await door.connect();
-    expect(await client.ask('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification', params: { result: 1 } });
   });
 
   it('has an id of its own each time, counted from 1 in each connection and never used again', async () => {
     const [one, other] = [await door.connect(), await door.connect()];
-    expect(await one.ask('slotSubscribe')).toMatchObject({ result: 1 });
-    expect(await one.ask('slotSubscribe')).toMatchObject({ result: 2 });
-    expect(await one.ask('slotUnsubscribe', [2])).toMatchObject({ result: true });
-    expect(await one.ask('rootSubscribe')).toMatchObject({ result: 3 });
-    expect(await other.ask('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await one.request('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await one.request('slotSubscribe')).toMatchObject({ result: 2 });
+    expect(await one.request('slotUnsubscribe', [2])).toMatchObject({ result: true });
+    expect(await one.request('rootSubscribe')).toMatchObject({ result: 3 });
+    expect(await other.request('slotSubscribe')).toMatchObject({ result: 1 });
   });
 
   it('that is asked for twice is told twice, each under its id', async () => {
     const client = await door.connect();
-    await client.ask('slotSubscribe');
-    await client.ask('slotSubscribe');
-    door.feed.tell('slot', '9');
+    await client.request('slotSubscribe');
+    await client.request('slotSubscribe');
+    door.feed.emit('slot', '9');
     const told = [await client.nextJson(), await client.nextJson()];
     expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
@@ -267,64 +273,64 @@ describe('a subscription', () => {
     ['an id beyond all numbers', 'slotUnsubscribe', [2 ** 60]],
   ])('is not ended by %s', async (_, method, params) => {
     const client = await door.connect();
-    await client.ask('slotSubscribe');
-    expect(await client.ask(method, params)).toEqual({
+    await client.request('slotSubscribe');
+    expect(await client.request(method, params)).toEqual({
       jsonrpc: '2.0',
       error: { code: -32602, message: 'Invalid subscription id.' },
       id: 1,
     });
-    door.feed.tell('slot', '1');
+    door.feed.emit('slot', '1');
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification' });
   });
 
   it('is not ended by parameters of any length, which are not read', async () => {
     const client = await door.connect();
-    await client.ask('slotSubscribe');
+    await client.request('slotSubscribe');
     const refusal = { error: { code: -32602, message: 'Invalid subscription id.' } };
     for (const params of [['9'.repeat(900_000)], [1, 'x'.repeat(900_000)], { a: [...Array(1_000).keys()] }]) {
-      expect(await client.ask('slotUnsubscribe', params)).toMatchObject(refusal);
+      expect(await client.request('slotUnsubscribe', params)).toMatchObject(refusal);
     }
     client.socket.send(
       `{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[${'9'.repeat(900_000)}]}`,
     );
     expect(await client.nextJson()).toMatchObject(refusal);
-    expect(await client.ask('slotUnsubscribe', [1])).toMatchObject({ result: true });
+    expect(await client.request('slotUnsubscribe', [1])).toMatchObject({ result: true });
   });
 
   it('is not ended twice, and not by another connection', async () => {
     const [one, other] = [await door.connect(), await door.connect()];
-    await one.ask('slotSubscribe');
-    expect(await other.ask('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
-    await one.ask('slotUnsubscribe', [1]);
-    expect(await one.ask('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+    await one.request('slotSubscribe');
+    expect(await other.request('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+    await one.request('slotUnsubscribe', [1]);
+    expect(await one.request('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
   it('to a signature is over with its last notification', async () => {
     const client = await door.connect();
-    await client.ask('signatureSubscribe', ['1'.repeat(64)]);
-    door.feed.tell('signature', '{"err":null}', true);
+    await client.request('signatureSubscribe', ['1'.repeat(64)]);
+    door.feed.emit('signature', '{"err":null}', true);
     expect(await client.nextJson()).toMatchObject({ method: 'signatureNotification' });
-    expect(await client.ask('signatureUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+    expect(await client.request('signatureUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
   it('is refused in the words of the method, of the node or of the plan', async () => {
     const client = await door.connect(door.createKey({ wsSubscriptionsMax: 1 }));
-    expect(await client.ask('accountSubscribe', ['x'])).toEqual({
+    expect(await client.request('accountSubscribe', ['x'])).toEqual({
       jsonrpc: '2.0',
       error: { code: -32602, message: 'Invalid Request: Invalid pubkey provided' },
       id: 1,
     });
     door.feed.gate = () => Promise.reject(new RpcError(-32601, 'Method not found'));
-    expect(await client.ask('voteSubscribe')).toMatchObject({
+    expect(await client.request('voteSubscribe')).toMatchObject({
       error: { code: -32601, message: 'Method not found' },
     });
     door.feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    expect(await client.ask('voteSubscribe')).toMatchObject({
+    expect(await client.request('voteSubscribe')).toMatchObject({
       error: { code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 } },
     });
     door.feed.gate = async () => {};
-    await client.ask('slotSubscribe');
-    expect(await client.ask('slotSubscribe')).toMatchObject({
+    await client.request('slotSubscribe');
+    expect(await client.request('slotSubscribe')).toMatchObject({
       error: { code: -32059, data: { code: 'SUBSCRIPTION_LIMIT', subscriptionsMax: 1 } },
     });
   });
@@ -332,8 +338,8 @@ describe('a subscription', () => {
   it('costs one opening of the feed for a hundred clients, and all get the same bytes', async () => {
     const key = door.createKey();
     const clients = await Promise.all(Array.from({ length: 100 }, () => door.connect(key)));
-    await Promise.all(clients.map((client) => client.ask('accountSubscribe', ACCOUNT)));
-    door.feed.tell('account', '{"value":null}');
+    await Promise.all(clients.map((client) => client.request('accountSubscribe', ACCOUNT)));
+    door.feed.emit('account', '{"value":null}');
     const told = await Promise.all(clients.map((client) => client.next()));
     expect([door.feed.openings.length, new Set(told).size, told.length]).toEqual([1, 1, 100]);
   });
@@ -341,7 +347,7 @@ describe('a subscription', () => {
   it('ends at the feed once the last client has left and the grace period is over', async () => {
     await restart({ gate: { topics: { graceMs: 50 } } });
     const clients = [await door.connect(), await door.connect()];
-    for (const client of clients) await client.ask('slotSubscribe');
+    for (const client of clients) await client.request('slotSubscribe');
     clients[0]?.socket.terminate();
     await expect.poll(() => door.webSocket.size).toBe(1);
     clients[1]?.socket.close();
@@ -351,8 +357,8 @@ describe('a subscription', () => {
 
   it('that the feed gives up ends the connection, so that the client knows', async () => {
     const client = await door.connect();
-    await client.ask('slotSubscribe');
-    door.feed.openings[0]?.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    await client.request('slotSubscribe');
+    door.feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(await client.closed).toEqual({
       code: 1013,
       reason: 'UPSTREAM_UNAVAILABLE: The upstream service is temporarily unavailable',
@@ -377,8 +383,8 @@ describe('a message', () => {
     const headers = { 'x-solway-session': 'order book' };
     const named = await door.connect(key, { headers });
     const unnamed = await door.connect(key);
-    await named.ask('getSlot');
-    await unnamed.ask('getSlot');
+    await named.request('getSlot');
+    await unnamed.request('getSlot');
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const authorization = `Bearer ${key}`;
     const type = 'application/json';
@@ -387,7 +393,7 @@ describe('a message', () => {
       headers: { ...headers, authorization, 'content-type': type },
       body,
     });
-    const [first, second, third] = door.asked.map(({ call }) => call.floor ?? null);
+    const [first, second, third] = door.calls.map(({ call }) => call.minSlot ?? null);
     expect(first).not.toBeNull();
     expect(second).toBeNull();
     expect(third).toBe(first);
@@ -396,11 +402,11 @@ describe('a message', () => {
   it('is of one session with all that its key asks, where the reads of the key never go back', async () => {
     const key = door.createKey();
     const [one, other] = [await door.connect(key), await door.connect(key)];
-    await one.ask('getSlot');
-    door.changeKey(key, { neverBack: true });
-    await one.ask('getSlot');
-    await other.ask('getSlot');
-    const [before, first, second] = door.asked.map(({ call }) => call.floor ?? null);
+    await one.request('getSlot');
+    door.changeKey(key, { monotonicReads: true });
+    await one.request('getSlot');
+    await other.request('getSlot');
+    const [before, first, second] = door.calls.map(({ call }) => call.minSlot ?? null);
     expect(before).toBeNull();
     expect(first).not.toBeNull();
     expect(second).toBe(first);
@@ -431,7 +437,7 @@ describe('a message', () => {
     const client = await door.connect();
     client.socket.send(text);
     expect(await client.nextJson()).toMatchObject(error as object);
-    expect(await client.ask('getSlot')).toMatchObject({ id: 1, result: {} });
+    expect(await client.request('getSlot')).toMatchObject({ id: 1, result: {} });
   });
 
   it('without an id is not executed and not answered', async () => {
@@ -440,7 +446,7 @@ describe('a message', () => {
     client.socket.send('{"jsonrpc":"2.0","method":"slotSubscribe"}');
     client.socket.send('[{"jsonrpc":"2.0","method":"slotSubscribe"}]');
     await client.settle();
-    expect([client.received, door.asked, door.feed.openings]).toEqual([[], [], []]);
+    expect([client.received, door.calls, door.feed.openings]).toEqual([[], [], []]);
   });
 
   it('is answered when it is done, not when its turn comes', async () => {
@@ -451,7 +457,7 @@ describe('a message', () => {
     };
     const client = await door.connect();
     client.send('getBlock', [1], 1);
-    expect(await client.ask('getSlot', [], 2)).toMatchObject({ id: 2 });
+    expect(await client.request('getSlot', [], 2)).toMatchObject({ id: 2 });
     slow.resolve();
     expect(await client.nextJson()).toMatchObject({ id: 1, result: 'getBlock' });
   });
@@ -462,13 +468,13 @@ describe('a message', () => {
       body: Buffer.from('{"code":-32005,"message":"behind"}'),
       errorCode: -32005,
     });
-    expect(await client.ask('getHealth')).toEqual({
+    expect(await client.request('getHealth')).toEqual({
       jsonrpc: '2.0',
       error: { code: -32005, message: 'behind' },
       id: 1,
     });
     door.answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
-    expect(await client.ask('getSlot')).toMatchObject({
+    expect(await client.request('getSlot')).toMatchObject({
       error: { code: -32051, data: { code: 'UPSTREAM_TIMEOUT' } },
     });
   });
@@ -483,7 +489,7 @@ describe('a message', () => {
     const client = await door.connect();
     for (const id of [1, 2, 3, 4]) client.send('getSlot', [], id);
     expect(await client.nextJson()).toMatchObject({ id: 4, error: { data: { code: 'OVERLOADED' } } });
-    expect(door.asked).toHaveLength(2);
+    expect(door.calls).toHaveLength(2);
     slow.resolve();
     const answers = [await client.nextJson(), await client.nextJson(), await client.nextJson()];
     expect(answers).toMatchObject([
@@ -506,8 +512,8 @@ describe('a message', () => {
     client.socket.terminate();
     await expect.poll(() => door.webSocket.size).toBe(0);
     slow.resolve();
-    await (await door.connect()).ask('getHealth');
-    expect(door.asked.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
+    await (await door.connect()).request('getHealth');
+    expect(door.calls.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
     expect(requestsOf('getSlot')).toBe(1);
   });
 
@@ -529,23 +535,23 @@ describe('a message', () => {
     door.answer = () => new Promise(() => {});
     const [one, other] = [await door.connect(), await door.connect()];
     one.send('getSlot');
-    await expect.poll(() => door.asked.length).toBe(1);
-    expect(await other.ask('getSlot')).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+    await expect.poll(() => door.calls.length).toBe(1);
+    expect(await other.request('getSlot')).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
     one.socket.terminate();
   });
 
   it('is refused with RATE_LIMITED beyond the rate of the plan', async () => {
     const client = await door.connect(door.createKey({ rpcPerSecond: 0.01, rpcBurst: 2 }));
-    await client.ask('slotSubscribe');
+    await client.request('slotSubscribe');
     const limited = { error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0 } } };
-    expect(await client.ask('getSlot')).toMatchObject(limited);
-    expect(await client.ask('slotSubscribe')).toMatchObject(limited);
+    expect(await client.request('getSlot')).toMatchObject(limited);
+    expect(await client.request('slotSubscribe')).toMatchObject(limited);
   });
 });
 
 describe('messages that are no calls', () => {
   const limits = { rpcPerSecond: 50 };
-  const gate = { pace: { messagesPerSecond: 50 } };
+  const gate = { messageRate: { messagesPerSecond: 50 } };
 
   it.each([
     ['faults', '{'],
@@ -568,7 +574,7 @@ describe('messages that are no calls', () => {
 
   it('end the connection when there is no end to them', async () => {
     await restart({ gate });
-    const wire = await door.shakenWire(door.createKey(limits));
+    const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(0x89, Buffer.alloc(0)))));
     const close = closeOf(await wire.ended());
     expect([close.code, close.reason]).toEqual([1008, expect.stringMatching(/^RATE_LIMITED/)]);
@@ -580,7 +586,7 @@ describe('a batch', () => {
 
   it('is answered as one, in its order, with its subscriptions told afterwards', async () => {
     const client = await door.connect();
-    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.notify(Buffer.from('5'), false);
+    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('5'), false);
     client.socket.send(
       JSON.stringify([
         item('slotSubscribe', 1),
@@ -612,7 +618,7 @@ describe('a batch', () => {
       const told = { result: 'x'.repeat(88) };
       expect(await client.nextJson()).toMatchObject([told, told, refused, refused, refused]);
       // What cannot be held is not asked for.
-      expect(door.asked).toHaveLength(3 * i);
+      expect(door.calls).toHaveLength(3 * i);
     }
   });
 
@@ -628,7 +634,7 @@ describe('a batch', () => {
     const client = await door.connect();
     client.socket.send(JSON.stringify(Array.from({ length: 101 }, (_, id) => item('getSlot', id))));
     expect(await client.nextJson()).toMatchObject({ id: null, error: { data: { batchMax: 100 } } });
-    expect(door.asked).toEqual([]);
+    expect(door.calls).toEqual([]);
   });
 
   it('does not go on when its sender has gone', async () => {
@@ -639,13 +645,13 @@ describe('a batch', () => {
       return result('1');
     };
     client.socket.send(JSON.stringify(Array.from({ length: 50 }, (_, id) => item('getSlot', id))));
-    await expect.poll(() => door.asked.length).toBe(8);
+    await expect.poll(() => door.calls.length).toBe(8);
     client.socket.terminate();
     await expect.poll(() => door.webSocket.size).toBe(0);
-    expect(door.asked.map(({ signal }) => signal?.aborted)).toEqual(Array(8).fill(true));
+    expect(door.calls.map(({ signal }) => signal?.aborted)).toEqual(Array(8).fill(true));
     first.resolve();
-    await (await door.connect()).ask('getHealth');
-    expect(door.asked).toHaveLength(9);
+    await (await door.connect()).request('getHealth');
+    expect(door.calls).toHaveLength(9);
     expect(requestsOf('getSlot')).toBe(8);
   });
 });
@@ -658,24 +664,24 @@ describe('a connection that is closed by its client', () => {
     door.answer = () => new Promise(() => {});
     client.send('slotSubscribe');
     client.send('getSlot');
-    await expect.poll(() => [door.feed.openings.length, door.asked.length]).toEqual([1, 1]);
+    await expect.poll(() => [door.feed.openings.length, door.calls.length]).toEqual([1, 1]);
     client.socket.close(1000, 'bye');
     expect(await client.closed).toEqual({ code: 1000, reason: 'bye' });
     opening.resolve();
     await expect.poll(() => door.webSocket.size).toBe(0);
-    expect(door.asked[0]?.signal?.aborted).toBe(true);
+    expect(door.calls[0]?.signal?.aborted).toBe(true);
   });
 
   it('is told what was on its way ahead of the close frame, and nothing behind it', async () => {
-    const wire = await door.shakenWire();
+    const wire = await door.upgradedClient();
     wire.socket.write(clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}')));
     await wire.until(/"id":1}$/);
-    door.feed.tell('slot', '7');
+    door.feed.emit('slot', '7');
     await wire.until(/"result":7,/);
     wire.received = '';
     // In the same turn: told, then closed, then what was told is due to leave.
     door.answer = () => {
-      door.feed.tell('slot', '2');
+      door.feed.emit('slot', '2');
       return new Promise(() => {});
     };
     const call = clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":2,"method":"getSlot"}'));
@@ -689,8 +695,8 @@ describe('a connection that is closed by its client', () => {
 
 it('meters notifications by number and bytes', async () => {
   const client = await door.connect();
-  await client.ask('slotSubscribe');
-  for (const slot of ['1', '2', '3']) door.feed.tell('slot', slot);
+  await client.request('slotSubscribe');
+  for (const slot of ['1', '2', '3']) door.feed.emit('slot', slot);
   for (let count = 0; count < 3; count++) await client.next();
   const bytes = client.received.slice(1).reduce((sum, text) => sum + text.length + 2, 0);
   client.socket.close();

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../../src/access/api-key.ts';
+import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { temporaryFolder } from './program.ts';
 import { rawSocket } from './raw-socket.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** A node that knows two methods. */
@@ -73,7 +73,7 @@ beforeAll(async () => {
   Object.assign(keys, { good, grpc, revoked, disabled, unknown, broken });
   for (const key of Object.values(keys)) secrets.add(key);
   for (const key of [revoked, disabled]) {
-    const { call } = rpcDoor(service.ready.rpcUrl, key);
+    const { call } = createRpcClient(service.ready.rpcUrl, key);
     await eventually(async () => (await call('getHealth')).status === 403, 'the key is refused');
   }
 });
@@ -423,7 +423,7 @@ async function mockReceived(more: number): Promise<void> {
 
 describe('after all that', () => {
   it('the service still answers, and never said that something of its own went wrong', async () => {
-    expect(await rpcDoor(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
+    expect(await createRpcClient(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
     expect(service.process.exitCode).toBeNull();
     const log = readFileSync(logFile, 'utf8');
     expect(log).toContain('"msg":"ready"');

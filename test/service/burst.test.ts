@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** What the default plan allows at once. */
 const BURST = 2_000;
 
 let service: RunningService;
-let door: RpcDoor;
+let door: TestRpcClient;
 beforeAll(async () => {
   service = await startService();
-  door = rpcDoor(service.ready.rpcUrl, service.key);
+  door = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(() => service?.stop());
 

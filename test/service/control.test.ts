@@ -3,7 +3,7 @@ import { remoteApi } from '../../src/control/api/client.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
 import { temporaryFolder } from './program.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -59,7 +59,7 @@ it('a first start prints a link with which the operator account is made, and a t
 });
 
 it('a token for the control API opens no door', async () => {
-  const { status, body } = await rpcDoor(service.ready.rpcUrl, token).call('getHealth');
+  const { status, body } = await createRpcClient(service.ready.rpcUrl, token).call('getHealth');
   expect([status, body.error?.data?.code]).toEqual([403, 'INVALID_KEY']);
 });
 
@@ -81,7 +81,7 @@ it('keys of a customer that is suspended stop, and work again when it no longer 
   const { id: customer } = await api.call('POST /customers', { body: { name: 'Acme' } });
   const key = { product: 'rpc', name: 'one' } as const;
   const { secret } = await api.call('POST /customers/{customer}/keys', { path: { customer }, body: key });
-  const door = rpcDoor(service.ready.rpcUrl, secret);
+  const door = createRpcClient(service.ready.rpcUrl, secret);
   const answers = (status: number) =>
     eventually(async () => (await door.call('getHealth')).status === status, `${status}`);
   await answers(200);

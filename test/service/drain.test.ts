@@ -6,7 +6,7 @@ import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { isRunning, ledgerPid } from './program.ts';
 import { rawSocket } from './raw-socket.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** How the service ends: by SIGTERM in order, by SIGKILL at once. */
@@ -49,7 +49,7 @@ type Begun = Readonly<{ length: Promise<number> }>;
 /** Begins a call and waits until the node has it. */
 async function begin({ ready, key }: RunningService): Promise<Begun> {
   const before = mock.count('getBlock');
-  const length = rpcDoor(ready.rpcUrl, key)
+  const length = createRpcClient(ready.rpcUrl, key)
     .call<string>('getBlock', [1])
     .then(({ body }) => body.result?.length ?? 0);
   await eventually(async () => mock.count('getBlock') > before, 'the node has the call');
@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
     kept.write(GET_READY);
     const [, headers] = await kept.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
     expect(headers!.toLowerCase()).toContain('connection: close');
-    expect(await rpcDoor(rpcUrl, running.key).result('getHealth')).toBe('ok');
+    expect(await createRpcClient(rpcUrl, running.key).result('getHealth')).toBe('ok');
     await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');
     release();
     expect(await length).toBe(ANSWER_LENGTH);
@@ -124,7 +124,8 @@ describe('Ctrl+C in a terminal, which reaches every process of the group', () =>
     const ended = once(service.process, 'exit');
     process.kill(-service.process.pid!, 'SIGINT');
     await eventually(async () => output().includes('"msg":"stopping"'), 'the service was told');
-    for (let i = 0; i < 5; i++) expect(await rpcDoor(facts.rpcUrl, key).result('getHealth')).toBe('ok');
+    for (let i = 0; i < 5; i++)
+      expect(await createRpcClient(facts.rpcUrl, key).result('getHealth')).toBe('ok');
     expect(await ended).toEqual([0, null]);
     expect(output()).not.toContain('the embedded ledger died');
   });
@@ -143,7 +144,7 @@ describe('SIGKILL', () => {
     process.kill(pid, 'SIGCONT');
     service = await starting;
     expect(isRunning(pid)).toBe(false);
-    expect(await rpcDoor(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
+    expect(await createRpcClient(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
   });
 
   it('of gateway and ledger at once does not keep the next start waiting', async () => {
@@ -152,6 +153,6 @@ describe('SIGKILL', () => {
     process.kill(ledgerPid(dataDir)!, 'SIGKILL');
     await killed;
     service = await startService({ dataDir });
-    expect(await rpcDoor(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
+    expect(await createRpcClient(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
   });
 });

@@ -7,13 +7,13 @@ import {
   Transaction,
 } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { behind } from '../upstream/mock/behind.ts';
 import { dyingAfterRequest } from '../upstream/mock/dying-after-request.ts';
 import { dyingMidBody } from '../upstream/mock/dying-mid-body.ts';
 import { failing } from '../upstream/mock/failing.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** The whole service in front of two scripted nodes that do not do what they should. */
@@ -63,7 +63,7 @@ const alreadyProcessed = failing(
 let one: MockNode;
 let other: MockNode;
 let service: RunningService;
-let door: RpcDoor;
+let door: TestRpcClient;
 
 beforeAll(async () => {
   [one, other] = await Promise.all([startMock(good), startMock(good)]);
@@ -80,7 +80,7 @@ beforeAll(async () => {
       poll_interval_ms = 50
     `,
   });
-  door = rpcDoor(service.ready.rpcUrl, service.key);
+  door = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();

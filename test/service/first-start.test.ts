@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuMsOf } from './cpu-time.ts';
 import { eventually } from './eventually.ts';
 import { ledgerPid, type Program, startProgram, temporaryFolder } from './program.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { writeConfiguration } from './start-service.ts';
 
 /** The two commands of the README, as a person has them: words, not JSON. */
@@ -141,7 +141,7 @@ describe('the first start', () => {
 
 /** Waits until the airdrop is finalized. */
 async function fund(): Promise<Slots> {
-  const { result } = rpcDoor(first.url, key);
+  const { result } = createRpcClient(first.url, key);
   await result('requestAirdrop', [account, 3 * SOL]);
   return eventually(async () => {
     const { context, value } = await result<{ context: { slot: number }; value: number }>('getBalance', [
@@ -172,11 +172,11 @@ describe('the second start', () => {
   });
 
   it('lets the first start’s key in', async () => {
-    expect(await rpcDoor(first.url, key).result('getHealth')).toBe('ok');
+    expect(await createRpcClient(first.url, key).result('getHealth')).toBe('ok');
   });
 
   it('goes on with the ledger from where it was', async () => {
-    const { result } = rpcDoor(first.url, key);
+    const { result } = createRpcClient(first.url, key);
     expect(await result<number>('getSlot', [{ commitment: 'finalized' }])).toBeGreaterThanOrEqual(
       before.finalized,
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Keypair } from '../../src/ledger/ed25519.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
 import { GeyserServer } from '../upstream/feeds/geyser-server.ts';
-import { account, accountIs, slotIs } from '../upstream/feeds/geyser-told.ts';
+import { account, accountIs, slotIs } from '../upstream/feeds/geyser-updates.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { SocketClient } from './socket-client.ts';
@@ -42,9 +42,9 @@ it('tells a processed account within the slot, with each write, through the gate
   const id = await client.result<number>('accountSubscribe', [address, options]);
   expect(geyser.tokens).toEqual([TOKEN]);
   expect(geyser.requests.at(-1)?.accounts).toMatchObject({ a0: { account: [address] } });
-  geyser.tell(slotIs(1_001, 'created'));
-  geyser.tell(accountIs(1_001, address, account(1), 1));
-  geyser.tell(accountIs(1_001, address, account(2), 2));
+  geyser.send(slotIs(1_001, 'created'));
+  geyser.send(accountIs(1_001, address, account(1), 1));
+  geyser.send(accountIs(1_001, address, account(2), 2));
   const told = [await client.next(id), await client.next(id)];
   expect(told.map(({ result }) => result)).toMatchObject([
     { context: { slot: 1_001 }, value: { lamports: 1 } },

@@ -20,7 +20,7 @@ const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
 };
 
 /** A stream that counts what it hears. */
-export class HeardStream {
+export class ReceivedStream {
   messages = 0;
   bytes = 0;
   /** How it ended. */
@@ -69,7 +69,7 @@ export class GrpcClient {
    * Opens a stream; `SubscribeEntries` gets its one request.
    * @param headers - sent beside the key.
    */
-  open(key: string | null, rpc: string, headers: Record<string, string> = {}): HeardStream {
+  open(key: string | null, rpc: string, headers: Record<string, string> = {}): ReceivedStream {
     const service = rpc === 'SubscribeEntries' ? 'shredstream.ShredstreamProxy' : 'geyser.Geyser';
     const stream = this.#client.makeBidiStreamRequest(
       `/${service}/${rpc}`,
@@ -78,7 +78,7 @@ export class GrpcClient {
       metadataOf(key, headers),
     );
     if (rpc === 'SubscribeEntries') stream.end(Buffer.alloc(0));
-    return new HeardStream(stream);
+    return new ReceivedStream(stream);
   }
 
   /** @returns the answer's bytes, or how it was refused. */

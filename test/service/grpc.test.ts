@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
-import { GrpcClient, type HeardStream } from './grpc-client.ts';
+import { GrpcClient, type ReceivedStream } from './grpc-client.ts';
 import { temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
@@ -14,7 +14,7 @@ const folder = temporaryFolder('grpc');
 const slots: SubscribeRequest = { slots: new Map([['all', {}]]) };
 let service: RunningService;
 let client: GrpcClient;
-const open: HeardStream[] = [];
+const open: ReceivedStream[] = [];
 
 beforeAll(async () => {
   const plan = '[plans.small]\ngrpc_streams_max = 1\ngrpc_filters_max = 1\n';
@@ -32,7 +32,7 @@ afterAll(async () => {
 const keyOf = (product: 'rpc' | 'grpc' | 'fs'): string =>
   service.ready.keys.find((key) => key.product === product)?.key ?? '';
 
-function listen(key: string | null, rpc = 'Subscribe'): HeardStream {
+function listen(key: string | null, rpc = 'Subscribe'): ReceivedStream {
   const stream = client.open(key, rpc);
   open.push(stream);
   return stream;

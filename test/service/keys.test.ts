@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../../src/access/api-key.ts';
-import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
+import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
+import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { temporaryFolder } from './program.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** `solway keys` in one process while `solway up` runs in another. */
@@ -46,7 +46,7 @@ async function solwayKeys(...args: string[]): Promise<Printed> {
 }
 
 const statusWith = async (key: string): Promise<number> =>
-  (await rpcDoor(service.ready.rpcUrl, key).call('getHealth')).status;
+  (await createRpcClient(service.ready.rpcUrl, key).call('getHealth')).status;
 
 /** Waits until a key is answered so, and tells how long that took. */
 async function takesEffect(key: string, status: number, what: string): Promise<void> {
@@ -118,7 +118,7 @@ async function operatorToken(): Promise<string> {
   } as const;
   const { secret } = await store.db
     .transaction()
-    .execute((trx) => addAdminToken(trx, peppers, { ...given, expiresAt: null }));
+    .execute((trx) => createAdminToken(trx, peppers, { ...given, expiresAt: null }));
   await store.close();
   return secret;
 }

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { eventually } from './eventually.ts';
 import { isRunning, ledgerPid } from './program.ts';
-import { type DoorAnswer, type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type HttpRpcResponse, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** The embedded ledger is a process of its own, which may die and must not be made to. */
 let service: RunningService;
-let door: RpcDoor;
+let door: TestRpcClient;
 const payer = Keypair.generate();
 const account = payer.publicKey.toBase58();
 const SOL = 1_000_000_000;
 
 beforeAll(async () => {
   service = await startService();
-  door = rpcDoor(service.ready.rpcUrl, service.key);
+  door = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(() => service?.stop());
 
@@ -30,7 +30,7 @@ describe('the death of the ledger under load', () => {
   const AFTERWARDS = 200;
 
   /** What became of a call: answered, or the failure. */
-  const outcomeOf = ({ status, body }: DoorAnswer): string =>
+  const outcomeOf = ({ status, body }: HttpRpcResponse): string =>
     body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
 
   async function load(outcomes: string[], isOver: () => boolean): Promise<void> {
@@ -124,7 +124,7 @@ describe('bytes that are no transaction', () => {
     const codes = new Set<number | 'answered'>();
     for (let at = 0; at < calls.length; at += BATCH) {
       const { body } = await door.post(JSON.stringify(calls.slice(at, at + BATCH)));
-      for (const { error } of body as DoorAnswer['body'][]) codes.add(error?.code ?? 'answered');
+      for (const { error } of body as HttpRpcResponse['body'][]) codes.add(error?.code ?? 'answered');
     }
     return codes;
   }

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
 /** `solway localnet` alone, in place of solana-test-validator. */
 const folder = temporaryFolder('localnet');
@@ -20,7 +20,7 @@ const SOL = 1_000_000_000;
 const running = new Set<Program>();
 afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL'))));
 
-type Localnet = Readonly<{ program: Program; door: RpcDoor; port: number; grpcPort: number }>;
+type Localnet = Readonly<{ program: Program; door: TestRpcClient; port: number; grpcPort: number }>;
 
 /** Starts it with `--json` on a free port and waits until it answers. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
@@ -29,7 +29,7 @@ async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   running.add(program);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
   const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
-  return { program, port: rpcPort, grpcPort, door: rpcDoor(`http://127.0.0.1:${rpcPort}/`, '') };
+  return { program, port: rpcPort, grpcPort, door: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
 const ledgerOf = (name: string): string => join(folder, name);
@@ -193,7 +193,7 @@ describe('a new ledger', () => {
 });
 
 /** The ELF file inside an account of the old loader, or of the upgradeable one behind its header of 45 bytes. */
-async function dumpProgram(door: RpcDoor, address: string): Promise<Buffer> {
+async function dumpProgram(door: TestRpcClient, address: string): Promise<Buffer> {
   const read = async (at: string): Promise<Buffer> => {
     const { value } = await door.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
     return Buffer.from(value!.data[0], 'base64');
@@ -203,7 +203,7 @@ async function dumpProgram(door: RpcDoor, address: string): Promise<Buffer> {
   return (await read(new PublicKey(data.subarray(4, 36)).toBase58())).subarray(45);
 }
 
-async function processed(door: RpcDoor, signature: unknown, level = 'processed'): Promise<void> {
+async function processed(door: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
   type Statuses = { value: ({ err: unknown; confirmationStatus: string } | null)[] };
   await eventually(async () => {
     const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
@@ -212,7 +212,7 @@ async function processed(door: RpcDoor, signature: unknown, level = 'processed')
 }
 
 /** A transaction that says hello to a memo program at whatever address. */
-async function memoTo(door: RpcDoor, program: string, payer: Keypair): Promise<{ wire: string }> {
+async function memoTo(door: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
   const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
   const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
     { commitment: 'processed' },
@@ -235,7 +235,7 @@ describe('the words of solway localnet', () => {
     const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
     running.add(spoken);
     const [, url] = await spoken.said(/^The ledger answers on (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
-    expect(await rpcDoor(`${url}/`, '').result('getHealth')).toBe('ok');
+    expect(await createRpcClient(`${url}/`, '').result('getHealth')).toBe('ok');
     expect(spoken.stdout()).toMatch(
       / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
     );

@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
 const KILLS = 4;
 const FINALIZED_PER_LIFE = 40;
@@ -14,23 +14,23 @@ afterAll(() => running?.stop('SIGKILL'));
 
 type Status = { slot: number; confirmationStatus: string; err: unknown } | null;
 
-async function start(): Promise<{ program: Program; door: RpcDoor }> {
+async function start(): Promise<{ program: Program; door: TestRpcClient }> {
   const program = startProgram([
     ...['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '10', '--json'],
   ]);
   running = program;
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
   const { rpcPort } = JSON.parse(line) as { rpcPort: number };
-  return { program, door: rpcDoor(`http://127.0.0.1:${rpcPort}/`, '') };
+  return { program, door: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
-const statusesOf = async (door: RpcDoor, signatures: readonly string[]): Promise<Status[]> => {
+const statusesOf = async (door: TestRpcClient, signatures: readonly string[]): Promise<Status[]> => {
   const config = { searchTransactionHistory: true };
   return (await door.result<{ value: Status[] }>('getSignatureStatuses', [signatures, config])).value;
 };
 
 /** Asks for airdrops without end, until the program is gone. */
-async function traffic(door: RpcDoor, sent: string[]): Promise<void> {
+async function traffic(door: TestRpcClient, sent: string[]): Promise<void> {
   try {
     for (;;) sent.push(await door.result<string>('requestAirdrop', [account, SOL]));
   } catch {
@@ -41,14 +41,14 @@ async function traffic(door: RpcDoor, sent: string[]): Promise<void> {
 /** Slots of what the program has called finalized, by signature. */
 type Told = Map<string, number>;
 
-async function noteFinalized(door: RpcDoor, sent: readonly string[], told: Told): Promise<void> {
+async function noteFinalized(door: TestRpcClient, sent: readonly string[], told: Told): Promise<void> {
   const unknown = sent.filter((signature) => !told.has(signature)).slice(0, 256);
   for (const [index, status] of (await statusesOf(door, unknown)).entries()) {
     if (status?.confirmationStatus === 'finalized') told.set(unknown[index]!, status.slot);
   }
 }
 
-async function expectAllThere(door: RpcDoor, told: Told): Promise<void> {
+async function expectAllThere(door: TestRpcClient, told: Told): Promise<void> {
   const all = [...told];
   for (let from = 0; from < all.length; from += 256) {
     const page = all.slice(from, from + 256);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
+import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 
@@ -27,7 +27,7 @@ export async function operatorToken(
     createdAt: Date.now(),
     expiresAt: null,
   };
-  const { secret } = await store.db.transaction().execute((trx) => addAdminToken(trx, peppers, given));
+  const { secret } = await store.db.transaction().execute((trx) => createAdminToken(trx, peppers, given));
   await store.close();
   return secret;
 }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** A service whose first key has 6 credits a month. */
 let mock: MockNode;
 let service: RunningService;
-let door: RpcDoor;
+let door: TestRpcClient;
 let secret = '';
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     `,
   });
   secret = service.key;
-  door = rpcDoor(service.ready.rpcUrl, secret);
+  door = createRpcClient(service.ready.rpcUrl, secret);
 });
 afterAll(async () => {
   await service?.stop();
@@ -75,7 +75,7 @@ describe('a quota of 6 credits', () => {
         url = "${mock.url}"
       `,
     });
-    const refused = await rpcDoor(service.ready.rpcUrl, secret).call('getHealth');
+    const refused = await createRpcClient(service.ready.rpcUrl, secret).call('getHealth');
     expect(refused.body).toMatchObject({ error: { data: { code: 'QUOTA_EXCEEDED', used: 6 } } });
   });
 });

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** A plan of 5 calls at once and then 1 per second: slow enough for the busiest machine. */
 let mock: MockNode;
 let service: RunningService;
-let door: RpcDoor;
+let door: TestRpcClient;
 
 beforeAll(async () => {
   mock = await startMock(healthy());
@@ -26,7 +26,7 @@ beforeAll(async () => {
       url = "${mock.url}"
     `,
   });
-  door = rpcDoor(service.ready.rpcUrl, service.key);
+  door = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();

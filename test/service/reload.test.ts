@@ -6,7 +6,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { temporaryFolder } from './program.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
 
@@ -23,7 +23,7 @@ const configure = (text: string): void => writeFileSync(service.config, text);
 
 /** Nobody knows it, so it is kept by nobody and shared with nobody. */
 const METHOD = 'getSomethingElse';
-const call = () => rpcDoor(service.ready.rpcUrl, service.key).call(METHOD);
+const call = () => createRpcClient(service.ready.rpcUrl, service.key).call(METHOD);
 const askedOf = (node: MockNode): number => node.count(METHOD);
 
 /** Asks until a node was asked. */

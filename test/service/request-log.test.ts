@@ -1,14 +1,14 @@
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../../src/access/api-key.ts';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { readMetrics } from '../observing/metrics-text.ts';
 import { type Collector, startCollector } from '../observing/otlp-collector.ts';
 import { dyingAfterRequest } from '../upstream/mock/dying-after-request.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
@@ -58,7 +58,7 @@ let nodes: readonly [MockNode, MockNode];
 let collector: Collector;
 let service: RunningService;
 let api: OperatorApi;
-let door: RpcDoor;
+let door: TestRpcClient;
 
 beforeAll(async () => {
   nodes = [await startMock(good), await startMock(good)];
@@ -90,7 +90,7 @@ beforeAll(async () => {
     `,
   });
   api = await operatorApi(service.ready.url, service.dataDir);
-  door = rpcDoor(service.ready.rpcUrl, service.key);
+  door = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -168,7 +168,7 @@ describe('the log', () => {
 
   it('has strangers with what they showed left out, and where they came from', async () => {
     const { text: stranger } = generateApiKey('rpc');
-    await rpcDoor(service.ready.rpcUrl, stranger).call('getBlockHeight');
+    await createRpcClient(service.ready.rpcUrl, stranger).call('getBlockHeight');
     const entry = await whole((await found('status=client&method=')).id);
     expect(entry).toMatchObject({ keyId: null, failure: 'INVALID_KEY', http: 403, address: '127.0.0.1' });
     expect(entry.steps).toMatchObject([{ name: 'authenticate', outcome: 'INVALID_KEY' }]);
@@ -179,7 +179,7 @@ describe('the log', () => {
     type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
     const wanted = { product: 'rpc', name: 'open', logsBodies: true };
     const { secret, key } = await api.ask<Created>('POST', '/customers/house/keys', wanted);
-    const own = rpcDoor(service.ready.rpcUrl, secret);
+    const own = createRpcClient(service.ready.rpcUrl, secret);
     await eventually(async () => (await own.call('getSlot')).status === 200, 'the new key works');
     await own.result('getBalance', [secret, { 'api-key': 'hunter2', commitment: 'confirmed' }]);
     const entry = await whole((await found(`key=${key.id}&method=getBalance`)).id);

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from '../clients/funded-service.ts';
 import { eventually } from './eventually.ts';
 

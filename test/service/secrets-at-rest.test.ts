@@ -10,7 +10,7 @@ import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { startMock } from '../upstream/mock/server.ts';
 import { temporaryFolder } from './program.ts';
-import { rpcDoor } from './rpc-door.ts';
+import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const PASSWORD = 'a password that nobody reads';
@@ -99,7 +99,7 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   const rotated = await person.send(`${house}/keys/${made.key!.id}/rotate`, {});
   const keys = service.ready.keys.map(({ key }) => key);
   for (const key of [made.secret!, rotated.secret!, service.key]) {
-    await rpcDoor(service.ready.rpcUrl, key).call('getHealth');
+    await createRpcClient(service.ready.rpcUrl, key).call('getHealth');
     await fetch(`${service.ready.rpcUrl}?api-key=${key}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { address } from '../../src/ledger/address.ts';
 import type { RawTransaction } from '../../src/protocol/geyser/raw-update.ts';
 import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
-import { asking } from '../soak/ledger-truth.ts';
+import { address } from '../../src/solana/address.ts';
+import { createSendRequest } from '../soak/ledger-truth.ts';
 import { Traffic } from '../soak/traffic.ts';
 import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
@@ -93,7 +93,7 @@ function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string)
 }
 
 it('every transaction, alone or in a burst, is told on the shred stage before the standard stream', async () => {
-  const traffic = new Traffic(asking(`${service.ready.rpcUrl}?api-key=${service.key}`));
+  const traffic = new Traffic(createSendRequest(`${service.ready.rpcUrl}?api-key=${service.key}`));
   await traffic.fund();
   const payer = traffic.payer.publicKey.toBase58();
   const early = new Set<string>();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 /** An answer that came over a socket. */
-export type SocketAnswer = Readonly<{
+export type SocketResponse = Readonly<{
   id: unknown;
   result?: unknown;
   error?: Readonly<{ code: number; message: string; data?: unknown }>;
@@ -18,8 +18,8 @@ export class SocketClient {
   readonly socket: WebSocket;
   /** Kept when the connection is over; `at` is `performance.now()`. */
   readonly ended: Promise<SocketEnd>;
-  readonly #answers = new Map<unknown, (answer: SocketAnswer) => void>();
-  readonly #told = new Map<number, Notified[]>();
+  readonly #responses = new Map<unknown, (answer: SocketResponse) => void>();
+  readonly #notifications = new Map<number, Notified[]>();
   readonly #waiting = new Map<number, (notified: Notified) => void>();
   #nextId = 1;
 
@@ -40,10 +40,10 @@ export class SocketClient {
     });
   }
 
-  call(method: string, params: unknown = []): Promise<SocketAnswer> {
+  call(method: string, params: unknown = []): Promise<SocketResponse> {
     const id = this.#nextId++;
     this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    return new Promise((resolve) => this.#answers.set(id, resolve));
+    return new Promise((resolve) => this.#responses.set(id, resolve));
   }
 
   /** A call that must be answered with a result. @throws Error that shows the answer. */
@@ -55,7 +55,7 @@ export class SocketClient {
 
   /** The next notification of a subscription, also one that came already. */
   async next<Result>(id: number): Promise<{ method: string; result: Result }> {
-    const known = this.#told.get(id)?.shift();
+    const known = this.#notifications.get(id)?.shift();
     const notified = known ?? (await new Promise<Notified>((resolve) => this.#waiting.set(id, resolve)));
     return notified as { method: string; result: Result };
   }
@@ -66,11 +66,11 @@ export class SocketClient {
   }
 
   #take(
-    message: SocketAnswer & { method?: string; params?: { result: unknown; subscription: number } },
+    message: SocketResponse & { method?: string; params?: { result: unknown; subscription: number } },
   ): void {
     if (message.params === undefined) {
-      this.#answers.get(message.id)?.(message);
-      this.#answers.delete(message.id);
+      this.#responses.get(message.id)?.(message);
+      this.#responses.delete(message.id);
       return;
     }
     const { result, subscription } = message.params;
@@ -78,7 +78,7 @@ export class SocketClient {
     const waiting = this.#waiting.get(subscription);
     this.#waiting.delete(subscription);
     if (waiting !== undefined) waiting(notified);
-    else this.#told.set(subscription, [...(this.#told.get(subscription) ?? []), notified]);
+    else this.#notifications.set(subscription, [...(this.#notifications.get(subscription) ?? []), notified]);
   }
 }
 

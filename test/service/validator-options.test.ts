@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBaseAccounts } from '../../src/localnet/vm.ts';
+import { newBaseAccounts } from '../../src/localnet/bank/vm.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
-import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
 /** `solway localnet` with the options that clients give solana-test-validator. */
 const folder = temporaryFolder('validator');
@@ -20,7 +20,7 @@ const mint = Keypair.generate().publicKey;
 type Ready = Readonly<{ rpcPort: number; faucetPort: number }>;
 let running: Program;
 let ready: Ready;
-let door: RpcDoor;
+let door: TestRpcClient;
 beforeAll(async () => {
   const elf = newBaseAccounts().find(([address]) => address === MEMO)?.[1].data ?? new Uint8Array();
   writeFileSync(join(folder, 'memo.so'), elf);
@@ -36,7 +36,7 @@ beforeAll(async () => {
   );
   const [line] = await running.said(/^\{"event":"ready".*\}$/m);
   ready = JSON.parse(line) as Ready;
-  door = rpcDoor(`http://127.0.0.1:${ready.rpcPort}/`, '');
+  door = createRpcClient(`http://127.0.0.1:${ready.rpcPort}/`, '');
 });
 afterAll(() => running.stop('SIGKILL'));
 

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../../src/access/api-key.ts';
+import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { failures } from '../../src/protocol/errors.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';

@@ -1,15 +1,15 @@
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { slot as slotOf } from '../../src/ledger/units.ts';
 import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
 import { DeshredClient } from '../../src/upstream/shreds/deshred-client.ts';
 import { EntriesClient } from '../../src/upstream/shreds/entries-client.ts';
 import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { generateEntries, generateWire, keyBytes, signatureAt } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
-import { keyBytes, madeEntries, madeWire, signatureAt } from './made-transactions.ts';
 
 const TOKEN = 'a-secret-token-of-a-server';
 
@@ -33,7 +33,7 @@ async function scene(limits: Partial<typeof shredLimits> = {}) {
     server: { name: 'scripted', url: server.url, headers: { 'x-token': TOKEN } },
     limits: { ...shredLimits, reconnectMs: 5, reconnectMaxMs: 20, ...limits },
     log: createLogger('warn', kept(lines)),
-    listener: { batch: kept(batches), transaction: kept(transactions), slot: kept(slots) },
+    listener: { onBatch: kept(batches), onTransaction: kept(transactions), onSlot: kept(slots) },
   };
   const entries = new EntriesClient(options);
   const deshred = new DeshredClient(options);
@@ -47,12 +47,12 @@ async function scene(limits: Partial<typeof shredLimits> = {}) {
 }
 
 const entryMessage = (slot: number, name: number): Buffer =>
-  Buffer.from(encodeEntryMessage(slotOf(slot), madeEntries(madeWire({ name }))));
+  Buffer.from(encodeEntryMessage(slotOf(slot), generateEntries(generateWire({ name }))));
 
 /** What the published codec writes of a transaction with loaded addresses. */
 function update(slot: number, name: number): SubscribeUpdateDeshred {
   const whole = SubscribeUpdateDeshred.decode(
-    Buffer.from(encodeUpdate(slot, encodeWireTransaction(madeWire({ name, keys: [4, 5] })).transaction)),
+    Buffer.from(encodeUpdate(slot, encodeWireTransaction(generateWire({ name, keys: [4, 5] })).transaction)),
   );
   const info = whole.deshredTransaction!.transaction!;
   info.signature = signatureAt(name);
@@ -86,7 +86,7 @@ describe('a client of SubscribeEntries', () => {
     await until(() => batches.length === 2);
     expect(server.tokens).toEqual([TOKEN]);
     expect(batches.map(({ slot }) => slot)).toEqual([9n, 10n]);
-    expect(Buffer.from(batches[1]!.entries).equals(madeEntries(madeWire({ name: 2 })))).toBe(true);
+    expect(Buffer.from(batches[1]!.entries).equals(generateEntries(generateWire({ name: 2 })))).toBe(true);
     expect([batches[0]!.firstShredIndex, batches[0]!.endShredIndex]).toEqual([0, 0]);
     expect(Math.abs(Number(batches[0]!.at) - Date.now())).toBeLessThan(60_000);
   });
@@ -178,7 +178,7 @@ describe('a client of SubscribeDeshred', () => {
     expect(told.loadedWritable.map(([first]) => first)).toEqual([80]);
     expect(told.loadedReadonly.map(([first]) => first)).toEqual([81]);
     expect([told.firstShredIndex, told.endShredIndex]).toEqual([32, 64]);
-    const { transaction } = encodeWireTransaction(madeWire({ name: 7, keys: [4, 5] }));
+    const { transaction } = encodeWireTransaction(generateWire({ name: 7, keys: [4, 5] }));
     expect(Buffer.from(told.transaction).equals(transaction)).toBe(true);
   });
 

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { addressBytes } from '../../src/ledger/address.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
-import { parseShred } from '../../src/ledger/shred/parse-shred.ts';
-import { slot as asSlot, type Slot } from '../../src/ledger/units.ts';
+import { addressBytes } from '../../src/solana/address.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
+import { parseShred } from '../../src/solana/shred/parse-shred.ts';
+import { slot as asSlot, type Slot } from '../../src/solana/units.ts';
 import type { Deshredder } from '../../src/upstream/shreds/deshredder.ts';
 import { createRandom, mutate, randomBytes } from '../fuzz/engine/mutate.ts';
-import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from './deshred-run.ts';
+import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
 import { makeMerkleSet } from './other-sets.ts';
 
-const leaderOf = () => madeLeaderKey;
+const leaderOf = () => testLeaderKey;
 const nameOf = (entries: Uint8Array): string => hash('sha256', entries, 'hex');
 const names = (batches: readonly { entries: Uint8Array }[]): string[] =>
   batches.map(({ entries }) => nameOf(entries)).toSorted();
@@ -29,7 +29,7 @@ function pushAll(deshredder: Deshredder, packets: readonly Uint8Array[]): void {
 
 describe('packets that the leader did not sign', () => {
   it('change nothing, whichever byte of a shred was changed', () => {
-    const { batches, packets } = makeSlot(9, [20_000]);
+    const { batches, packets } = generateSlot(9, [20_000]);
     const told = deshredding({ leaderOf });
     const data = packets[3]!;
     const code = packets[40]!;
@@ -45,7 +45,7 @@ describe('packets that the leader did not sign', () => {
   });
 
   it('do not poison a set that has begun: a wrong shape, wrong parity, wrong payload', () => {
-    const { batches, packets } = makeSlot(9, [20_000]);
+    const { batches, packets } = generateSlot(9, [20_000]);
     const told = deshredding({ leaderOf });
     told.deshredder.push(packets[0]!);
     for (const packet of packets.slice(32)) {
@@ -63,7 +63,7 @@ describe('packets that the leader did not sign', () => {
   });
 
   it('of a stranger that signs well are forged', () => {
-    const { packets } = makeSlot(9, [20_000], stranger);
+    const { packets } = generateSlot(9, [20_000], stranger);
     const told = deshredding({ leaderOf });
     pushAll(told.deshredder, packets);
     pushAll(told.deshredder, packets);
@@ -76,7 +76,7 @@ describe('packets that the leader did not sign', () => {
   it('mixed into true ones, with truncated, random and replayed packets, change nothing', () => {
     for (let seed = 0; seed < 8; seed++) {
       const random = createRandom(seed);
-      const { batches, packets } = makeSlot(9, [30_000, 500, 45_000]);
+      const { batches, packets } = generateSlot(9, [30_000, 500, 45_000]);
       const left = dropSome(packets, 64, 24, random);
       const noise = left.flatMap((packet) => [
         mutate(packet, random),
@@ -84,7 +84,7 @@ describe('packets that the leader did not sign', () => {
         randomBytes(random, random() % 1_300),
         packet,
       ]);
-      const told = deshredding({ leaderOf, shredVersion: () => MADE_VERSION });
+      const told = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
       pushAll(told.deshredder, shuffled([...left, ...noise], random));
       expect(names(told.batches)).toEqual(batches.map(nameOf).toSorted());
       expect(told.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
@@ -93,14 +93,14 @@ describe('packets that the leader did not sign', () => {
 
   it('of another cluster are dropped before anything is computed', () => {
     const told = deshredding({ leaderOf, shredVersion: () => 1 });
-    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    pushAll(told.deshredder, generateSlot(9, [500]).packets);
     expect(told.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
   });
 });
 
 describe('a slot that is done', () => {
   it('is told once, however often its packets come again', () => {
-    const { packets } = makeSlot(9, [20_000, 500]);
+    const { packets } = generateSlot(9, [20_000, 500]);
     const told = deshredding({ leaderOf });
     for (let i = 0; i < 3; i++) pushAll(told.deshredder, packets);
     expect(told.batches).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('a slot that is done', () => {
 
 describe('a leader that breaks the rules', () => {
   it('by two versions of one set is taken at the first', () => {
-    const [one, other] = [makeSlot(9, [20_000]), makeSlot(9, [20_100])];
+    const [one, other] = [generateSlot(9, [20_000]), generateSlot(9, [20_100])];
     const told = deshredding({ leaderOf });
     pushAll(told.deshredder, one.packets.slice(0, 10));
     pushAll(told.deshredder, other.packets.slice(10));
@@ -150,8 +150,8 @@ describe('a leader that breaks the rules', () => {
   });
 
   it('by shreds behind the last of its slot is not heard', () => {
-    const long = makeSlot(9, [20_000, 20_000]);
-    const short = makeSlot(9, [20_000]);
+    const long = generateSlot(9, [20_000, 20_000]);
+    const short = generateSlot(9, [20_000]);
     const told = deshredding({ leaderOf });
     // The last set says that the slot ends with it; of another version of the slot, a set behind it.
     told.deshredder.push(short.packets[31]!);
@@ -164,7 +164,7 @@ describe('a leader that breaks the rules', () => {
   });
 
   it('by another parent in the same slot is not heard', () => {
-    const [one, other] = [makeSlot(9, [40_000]), makeSlot(9, [40_000], undefined, 2)];
+    const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_000], undefined, 2)];
     const told = deshredding({ leaderOf });
     pushAll(told.deshredder, one.packets.slice(0, 64));
     pushAll(told.deshredder, other.packets.slice(64, 96));
@@ -172,7 +172,7 @@ describe('a leader that breaks the rules', () => {
   });
 
   it('by sets that are no chain is counted', () => {
-    const [one, other] = [makeSlot(9, [40_000]), makeSlot(9, [40_100])];
+    const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_100])];
     const told = deshredding({ leaderOf });
     pushAll(told.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
     expect(told.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
@@ -189,7 +189,7 @@ describe('what a deshredder holds', () => {
   };
   /** Of each slot too little to be whole. */
   const begin = (deshredder: Deshredder, slots: readonly number[], count = 5): void => {
-    for (const slot of slots) pushAll(deshredder, makeSlot(slot, [20_000]).packets.slice(0, count));
+    for (const slot of slots) pushAll(deshredder, generateSlot(slot, [20_000]).packets.slice(0, count));
   };
 
   it('is a few slots: the one farthest from the others goes, and is not begun again', () => {
@@ -205,12 +205,12 @@ describe('what a deshredder holds', () => {
     const told = deshredding({ leaderOf, limits });
     begin(told.deshredder, [10, 11, 12], 20);
     // Without its first set a slot keeps all that comes.
-    for (const packet of makeSlot(13, [900_000]).packets.slice(64)) {
+    for (const packet of generateSlot(13, [900_000]).packets.slice(64)) {
       told.deshredder.push(packet);
       expect(told.deshredder.usage.bytes).toBeLessThanOrEqual(limits.bytesMax);
     }
     expect(told.deshredder.usage.openSlots).toBe(3);
-    pushAll(told.deshredder, makeSlot(10, [20_000]).packets);
+    pushAll(told.deshredder, generateSlot(10, [20_000]).packets);
     expect(told.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
   });
 
@@ -227,13 +227,14 @@ describe('what a deshredder holds', () => {
   it('follows the slots as they go by, and a leader that is far ahead leads nobody there', () => {
     const leadsFromAfar = (slot: number): boolean => slot % 4 === 3;
     const told = deshredding({
-      leaderOf: (slot) => (leadsFromAfar(Number(slot)) ? addressBytes(stranger.address) : madeLeaderKey),
+      leaderOf: (slot) => (leadsFromAfar(Number(slot)) ? addressBytes(stranger.address) : testLeaderKey),
       limits: { ...limits, slotsBehindMax: 40 },
     });
-    const sendAhead = (far: number): void => told.deshredder.push(makeSlot(far, [500], stranger).packets[0]!);
+    const sendAhead = (far: number): void =>
+      told.deshredder.push(generateSlot(far, [500], stranger).packets[0]!);
     for (let slot = 100; slot < 160; slot++) {
       for (let far = slot; far <= slot + 30; far++) if (leadsFromAfar(far)) sendAhead(far);
-      if (!leadsFromAfar(slot)) pushAll(told.deshredder, makeSlot(slot, [500]).packets);
+      if (!leadsFromAfar(slot)) pushAll(told.deshredder, generateSlot(slot, [500]).packets);
     }
     const done = told.slots.filter(({ status }) => status === 'completed').map(({ slot }) => Number(slot));
     const present = Array.from({ length: 60 }, (_, i) => 100 + i).filter((slot) => !leadsFromAfar(slot));
@@ -244,20 +245,20 @@ describe('what a deshredder holds', () => {
   it('is so many packets of slots whose leader is not known, which come to life when it is', () => {
     let isKnown = false;
     const told = deshredding({
-      leaderOf: () => (isKnown ? madeLeaderKey : null),
+      leaderOf: () => (isKnown ? testLeaderKey : null),
       unverified: 'hold',
       limits,
     });
-    const { packets } = makeSlot(9, [500]);
+    const { packets } = generateSlot(9, [500]);
     for (let i = 0; i < 20; i++) pushAll(told.deshredder, packets);
-    expect(told.deshredder.usage.heldBytes).toBeLessThanOrEqual(limits.heldBytesMax);
-    expect(told.deshredder.usage.heldBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
-    const { held, drops } = told.deshredder.stats;
-    expect(held).toBe(1_280);
+    expect(told.deshredder.usage.pendingBytes).toBeLessThanOrEqual(limits.heldBytesMax);
+    expect(told.deshredder.usage.pendingBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
+    const { pending, drops } = told.deshredder.stats;
+    expect(pending).toBe(1_280);
     isKnown = true;
-    told.deshredder.releaseHeld();
-    expect(told.deshredder.usage.heldBytes).toBe(0);
-    expect(told.deshredder.stats.accepted).toBe(held - drops.leaderUnknown);
+    told.deshredder.releasePending();
+    expect(told.deshredder.usage.pendingBytes).toBe(0);
+    expect(told.deshredder.stats.accepted).toBe(pending - drops.leaderUnknown);
     // The rest of the slot completes it.
     pushAll(told.deshredder, packets);
     expect(told.batches).toHaveLength(1);
@@ -266,20 +267,20 @@ describe('what a deshredder holds', () => {
   it('comes to life by itself when a slot begins whose leader is known', () => {
     let first: Slot = asSlot(10);
     const told = deshredding({
-      leaderOf: (slot) => (slot >= first ? madeLeaderKey : null),
+      leaderOf: (slot) => (slot >= first ? testLeaderKey : null),
       unverified: 'hold',
       limits: { ...limits, heldBytesMax: 1_000_000 },
     });
-    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    pushAll(told.deshredder, generateSlot(9, [500]).packets);
     expect(told.batches).toEqual([]);
     first = asSlot(9);
-    told.deshredder.push(makeSlot(10, [500]).packets[0]!);
+    told.deshredder.push(generateSlot(10, [500]).packets[0]!);
     expect(told.batches.map(({ slot }) => slot)).toEqual([10n, 9n]);
   });
 
   it('is nothing of slots whose leader is not known when they are not to wait', () => {
     const told = deshredding({ leaderOf: () => null });
-    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    pushAll(told.deshredder, generateSlot(9, [500]).packets);
     expect(told.deshredder.usage).toMatchObject({ heldBytes: 0, slots: 0 });
     expect(told.deshredder.stats.drops.leaderUnknown).toBe(64);
   });
@@ -287,7 +288,7 @@ describe('what a deshredder holds', () => {
 
 describe('the parser of shreds', () => {
   it('takes exactly what its rules say', () => {
-    const [data, code] = [makeSlot(9, [500]).packets[31]!, makeSlot(9, [500]).packets[32]!];
+    const [data, code] = [generateSlot(9, [500]).packets[31]!, generateSlot(9, [500]).packets[32]!];
     expect(parseShred(data)).toMatchObject({ kind: 'data', isLastInSlot: true, parentOffset: 1, index: 31 });
     expect(parseShred(code)).toMatchObject({ kind: 'code', numData: 32, numCode: 32, position: 0 });
     expect(parseShred(data.subarray(0, 1_202))).toBe('Length');

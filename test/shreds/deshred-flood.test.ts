@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deshredLimits } from '../../src/upstream/shreds/deshred-limits.ts';
 import { createRandom, type Random } from '../fuzz/engine/mutate.ts';
-import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from './deshred-run.ts';
+import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
-import { forgedShred, setForger } from './forged-shreds.ts';
+import { invalidSetGenerator, invalidShred } from './invalid-shreds.ts';
 import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
 
 /** Time goes by as packets come, so that a flood is as fast as it says, on any machine. */
@@ -32,7 +32,7 @@ function demoIn(flood: Flood, packets: readonly Uint8Array[]) {
   const passOneMs = (): void => {
     vi.advanceTimersByTime(1);
     for (const packet of forge()) told.deshredder.push(packet);
-    expect(told.deshredder.usage.unjudgedBytes).toBeLessThanOrEqual(unjudgedBytesMax);
+    expect(told.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(unjudgedBytesMax);
   };
   for (let ms = 0; ms < WARMING_MS; ms++) passOneMs();
   for (const packet of packets) {
@@ -44,11 +44,11 @@ function demoIn(flood: Flood, packets: readonly Uint8Array[]) {
 
 const singles = (perMs: number, random: Random) => () =>
   Array.from({ length: perMs }, () =>
-    forgedShred(demoPackets[random() % demoPackets.length] as Uint8Array, random),
+    invalidShred(demoPackets[random() % demoPackets.length] as Uint8Array, random),
   );
 
 function groups(shreds: number, perMs: number, random: Random) {
-  const forge = setForger(demoPackets, random);
+  const forge = invalidSetGenerator(demoPackets, random);
   return () => Array.from({ length: perMs }, () => forge(shreds)).flat();
 }
 
@@ -100,10 +100,10 @@ const SPENT = 2_500;
 
 describe('shreds that wait to be judged', () => {
   const random = createRandom(8);
-  const { packets, batches } = makeSlot(9, [20_000]);
+  const { packets, batches } = generateSlot(9, [20_000]);
   const madeIn = (limits = {}) =>
-    deshredding({ leaderOf: () => madeLeaderKey, shredVersion: () => MADE_VERSION, limits });
-  const forged = (): Uint8Array => forgedShred(packets[random() % packets.length] as Uint8Array, random);
+    deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION, limits });
+  const forged = (): Uint8Array => invalidShred(packets[random() % packets.length] as Uint8Array, random);
 
   it('take no more room than they may, are looked at a few at a time, and leave nothing behind', () => {
     const limits = { unjudgedBytesMax: 1024 * 1024 };
@@ -111,10 +111,10 @@ describe('shreds that wait to be judged', () => {
     const FORGED = 30_000;
     for (let nth = 0; nth < FORGED; nth++) {
       told.deshredder.push(forged());
-      expect(told.deshredder.usage.unjudgedBytes).toBeLessThanOrEqual(limits.unjudgedBytesMax);
+      expect(told.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(limits.unjudgedBytesMax);
     }
-    expect(told.deshredder.usage.unjudgedBytes).toBeGreaterThan(limits.unjudgedBytesMax - 2_500);
-    for (let before = told.deshredder.stats.signatures; told.deshredder.usage.unjudgedBytes > 0; ) {
+    expect(told.deshredder.usage.unverifiedBytes).toBeGreaterThan(limits.unjudgedBytesMax - 2_500);
+    for (let before = told.deshredder.stats.signatures; told.deshredder.usage.unverifiedBytes > 0; ) {
       vi.advanceTimersToNextTimer();
       expect(told.deshredder.stats.signatures - before).toBeLessThanOrEqual(16);
       before = told.deshredder.stats.signatures;
@@ -154,7 +154,7 @@ describe('shreds that wait to be judged', () => {
   it('are not harmed by what was found out about copies of their signature', () => {
     const told = madeIn();
     const copies = packets.map((packet) => {
-      const copy = forgedShred(packet, random);
+      const copy = invalidShred(packet, random);
       copy.set(packet.subarray(0, 64));
       return copy;
     });
@@ -172,7 +172,7 @@ describe('shreds that wait to be judged', () => {
     const told = madeIn();
     for (let nth = 0; nth < SPENT; nth++) told.deshredder.push(forged());
     told.deshredder.close();
-    expect(told.deshredder.usage.unjudgedBytes).toBe(0);
+    expect(told.deshredder.usage.unverifiedBytes).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { verifyTransaction } from '../../src/ledger/ed25519.ts';
-import { readEntries } from '../../src/ledger/entry/read-entries.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { verifyTransaction } from '../../src/solana/ed25519.ts';
+import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { createRandom } from '../fuzz/engine/mutate.ts';
-import { deshredding } from './deshred-run.ts';
+import { deshredding } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
 import {
   DEMO_VERSION,

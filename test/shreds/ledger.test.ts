@@ -2,11 +2,11 @@ import { AddressLookupTableProgram, Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { addressBytes } from '../../src/ledger/address.ts';
-import { slot as slotOf } from '../../src/ledger/units.ts';
+import { shredVersion } from '../../src/localnet/genesis/shred-version.ts';
 import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
 import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
-import { shredVersion } from '../../src/localnet/shred-version.ts';
+import { addressBytes } from '../../src/solana/address.ts';
+import { slot as slotOf } from '../../src/solana/units.ts';
 import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
 import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
 import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 const reader = {
-  ask: async (method: keyof typeof rpcHandlers, params: unknown): Promise<Buffer> => {
+  request: async (method: keyof typeof rpcHandlers, params: unknown): Promise<Buffer> => {
     const handler: RpcHandler = rpcHandlers[method];
     const wire = parseJson(writeJson(params as never));
     return Buffer.from(writeJson(await handler(lab.node, wire)));

@@ -1,14 +1,14 @@
-import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from '../../src/ledger/shred/merkle-tree.ts';
-import { proofEntriesOf } from '../../src/ledger/shred/proven-nodes.ts';
-import { reedSolomon } from '../../src/ledger/shred/reed-solomon.ts';
+import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from '../../src/solana/shred/merkle-tree.ts';
+import { proofEntriesOf } from '../../src/solana/shred/proven-nodes.ts';
+import { reedSolomon } from '../../src/solana/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,
   type ShredLayout,
   shredLayout,
   siblingLayout,
-} from '../../src/ledger/shred/shred-layout.ts';
-import type { Slot } from '../../src/ledger/units.ts';
-import { MADE_VERSION, madeLeader, someEntries } from './deshred-run.ts';
+} from '../../src/solana/shred/shred-layout.ts';
+import type { Slot } from '../../src/solana/units.ts';
+import { someEntries, TEST_SHRED_VERSION, testLeader } from './deshred-rig.ts';
 
 /** What may be wrong with a set though its leader signs it. */
 export type SetFault = Readonly<{
@@ -21,7 +21,7 @@ function header(shred: Uint8Array, layout: ShredLayout, slot: Slot, index: numbe
   view.setUint8(0x40, layout.variant);
   view.setBigUint64(0x41, slot, true);
   view.setUint32(0x49, index, true);
-  view.setUint16(0x4d, MADE_VERSION, true);
+  view.setUint16(0x4d, TEST_SHRED_VERSION, true);
   view.setUint32(0x4f, 0, true);
   return view;
 }
@@ -79,7 +79,7 @@ export function makeMerkleSet(
   fault.spoil?.(packets);
   const startOf = (i: number): number => (i < numData ? dataLayout : codeLayout).proofStart;
   const tree = makeMerkleTree(packets.map((shred, i) => merkleLeaf(shred, startOf(i))));
-  const signature = madeLeader.sign(rootOf(tree));
+  const signature = testLeader.sign(rootOf(tree));
   packets.forEach((shred, i) => {
     shred.set(signature);
     writeProof(tree, i, shred, startOf(i));
@@ -92,7 +92,7 @@ export function makeLegacySet(numData: number, numCode: number, slot: Slot) {
   const [dataLayout, codeLayout] = [shredLayout(0xa5)!, shredLayout(0x5a)!];
   const entries = someEntries((numData - 1) * 900, Number(slot) & 0xff);
   const data = dataShreds(dataLayout, numData, slot, entries);
-  const sign = (shred: Uint8Array): void => shred.set(madeLeader.sign(shred.subarray(64)));
+  const sign = (shred: Uint8Array): void => shred.set(testLeader.sign(shred.subarray(64)));
   data.forEach(sign);
   const code = codeShreds(codeLayout, dataLayout, data, numCode, slot);
   code.forEach(sign);

@@ -2,12 +2,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { programs } from '../../src/ledger/programs.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { programs } from '../../src/solana/programs.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/shred-stage.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
-import { MessageSink } from './made-transactions.ts';
+import { MessageSink } from './generated-transactions.ts';
 
 /** Any free port of loopback, open to everyone. */
 export const UDP = { host: '127.0.0.1', port: 0, senders: [] };
@@ -31,8 +31,8 @@ type ReaderScript = Readonly<{
 
 /** Answers of nodes whose tip is slot 50 of epoch 0. */
 export function scriptedReader({ leader, shredVersion, tables = new Map() }: ReaderScript) {
-  const asked: string[] = [];
-  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+  const requested: string[] = [];
+  const responses: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     getEpochInfo: () => ({ absoluteSlot: 50, epoch: 0, slotIndex: 50, slotsInEpoch: 100 }),
     getLeaderSchedule: ([first]) =>
       first === 0n ? { [addressFromBytes(leader)]: [...Array(100).keys()] } : null,
@@ -46,11 +46,11 @@ export function scriptedReader({ leader, shredVersion, tables = new Map() }: Rea
       }),
     }),
   };
-  const ask: ShredStageOptions['reader']['ask'] = async (method, params) => {
-    asked.push(method);
-    return Buffer.from(JSON.stringify(answers[method]?.(params as readonly unknown[]) ?? null));
+  const request: ShredStageOptions['reader']['request'] = async (method, params) => {
+    requested.push(method);
+    return Buffer.from(JSON.stringify(responses[method]?.(params as readonly unknown[]) ?? null));
   };
-  return { ask, asked };
+  return { request, requested };
 }
 
 /** A stage with a hub behind it, and a stream of each dialect that asks for everything. */
@@ -85,6 +85,6 @@ export async function sendPackets(stage: ShredStage, packets: readonly Uint8Arra
 }
 
 /** Waits, turn by turn, until what comes over a socket has made it true. */
-export async function turnsUntil(isTrue: () => boolean): Promise<void> {
+export async function ticksUntil(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
 }

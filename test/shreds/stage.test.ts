@@ -1,32 +1,32 @@
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readEntries } from '../../src/ledger/entry/read-entries.ts';
-import { makeShreds } from '../../src/ledger/shred/make-shreds.ts';
-import { slot as slotOf } from '../../src/ledger/units.ts';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
+import { slot as slotOf } from '../../src/solana/units.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
-import { MADE_VERSION, madeLeader, madeLeaderKey } from './deshred-run.ts';
+import { TEST_SHRED_VERSION, testLeader, testLeaderKey } from './deshred-rig.ts';
+import { generateEntries, generateWire, keyAt, keyBytes } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
-import { keyAt, keyBytes, madeEntries, madeWire } from './made-transactions.ts';
 import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
-import { scriptedReader, sendPackets, startStage, tableData, turnsUntil, UDP } from './stage-rig.ts';
+import { scriptedReader, sendPackets, startStage, tableData, ticksUntil, UDP } from './stage-rig.ts';
 
 /** The packets of one slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
   makeShreds({
-    ...{ slot: slotOf(slot), parentOffset: 1, version: MADE_VERSION, fecSetIndex: 0, entries },
+    ...{ slot: slotOf(slot), parentOffset: 1, version: TEST_SHRED_VERSION, fecSetIndex: 0, entries },
     ...{ chainedRoot: new Uint8Array(32), referenceTick: 0, isLastInSlot: true },
-    sign: (root) => madeLeader.sign(root),
+    sign: (root) => testLeader.sign(root),
   }).packets;
 
-const made = { leader: madeLeaderKey, shredVersion: MADE_VERSION };
+const made = { leader: testLeaderKey, shredVersion: TEST_SHRED_VERSION };
 const LOOKUP = [{ table: 60, writable: [3], readonly: [1, 2] }];
-const batch = madeEntries(
-  madeWire({ name: 1 }),
-  madeWire({ name: 2, lookups: LOOKUP }),
-  madeWire({ name: 3 }),
+const batch = generateEntries(
+  generateWire({ name: 1 }),
+  generateWire({ name: 2, lookups: LOOKUP }),
+  generateWire({ name: 3 }),
 );
 
 const server = (port: number) => ({ name: 'scripted', url: `http://127.0.0.1:${port}`, headers: {} });
@@ -48,7 +48,7 @@ describe('the shred stage', () => {
     const config = { ...noShreds, udp: UDP };
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
     await sendPackets(stage, packetsOf(50, batch));
-    await turnsUntil(() => deshred.messages.length >= 5);
+    await ticksUntil(() => deshred.messages.length >= 5);
     expect(subscribe.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([
       1, 2, 3,
     ]);
@@ -64,14 +64,14 @@ describe('the shred stage', () => {
 
   it('tells nothing that the leader did not sign, nor shreds of another cluster', async () => {
     const config = { ...noShreds, udp: UDP };
-    const reader = scriptedReader({ leader: keyBytes(5), shredVersion: MADE_VERSION });
+    const reader = scriptedReader({ leader: keyBytes(5), shredVersion: TEST_SHRED_VERSION });
     const { stage, deshred } = await startStage({ config, reader });
     const packets = packetsOf(50, batch);
     await sendPackets(stage, packets);
-    await turnsUntil(() => stage.counts.shreds?.packets === packets.length);
+    await ticksUntil(() => stage.counts.shreds?.packets === packets.length);
     const other = await startStage({ config: { ...config, shredVersion: 1 }, reader: scriptedReader(made) });
     await sendPackets(other.stage, packets);
-    await turnsUntil(() => other.stage.counts.shreds?.packets === packets.length);
+    await ticksUntil(() => other.stage.counts.shreds?.packets === packets.length);
     expect(other.stage.counts.shreds?.drops.version).toBe(packets.length);
     expect([deshred.messages, other.deshred.messages]).toEqual([[], []]);
   });
@@ -79,7 +79,7 @@ describe('the shred stage', () => {
   it('tells each thing once, whichever source is first', async () => {
     const scripted = await scriptedServer();
     const config = {
-      ...{ udp: UDP, shredVersion: MADE_VERSION },
+      ...{ udp: UDP, shredVersion: TEST_SHRED_VERSION },
       ...{ entries: [server(scripted.port)], deshred: [server(scripted.port)] },
     };
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
@@ -99,7 +99,7 @@ describe('the shred stage', () => {
     await sendPackets(stage, packetsOf(50, batch));
     proxy.write(Buffer.from(encodeEntryMessage(slotOf(50), batch)));
     proxy.write(Buffer.from(encodeEntryMessage(slotOf(51), batch)));
-    await turnsUntil(() => entries.messages.length === 2 && stage.counts.shreds?.slotsCompleted === 1);
+    await ticksUntil(() => entries.messages.length === 2 && stage.counts.shreds?.slotsCompleted === 1);
     expect(entries.batches.map(({ slot }) => slot)).toEqual([50n, 51n]);
     expect(
       subscribe.updates.map(({ transaction }) => [transaction?.slot, transaction?.transaction?.signature[0]]),
@@ -111,7 +111,7 @@ describe('the shred stage', () => {
       ['51', 2],
       ['51', 3],
     ]);
-    expect(stage.counts.doubled).toBe(1);
+    expect(stage.counts.duplicates).toBe(1);
   });
 
   it('fetches a lookup table when it is first named, and tells its addresses from then on', async () => {
@@ -123,7 +123,7 @@ describe('the shred stage', () => {
     const tell = (slot: number): boolean =>
       scripted.entriesCalls[0]!.write(Buffer.from(encodeEntryMessage(slotOf(slot), batch)));
     tell(50);
-    await turnsUntil(() => stage.counts.tables === 1);
+    await ticksUntil(() => stage.counts.tables === 1);
     tell(51);
     await deshred.received(6);
     const loaded = deshred.deshredUpdates.map(({ deshredTransaction }) =>
@@ -138,7 +138,7 @@ describe('the shred stage', () => {
     const createdAt = encodeTimestamp(1n);
     for (const status of ['processed', 'confirmed', 'confirmed'] as const) {
       const slot = { kind: 'slot', slot: slotOf(50), parent: slotOf(49), status, deadError: null } as const;
-      stage.tell(rawSlot(slot, createdAt));
+      stage.onUpdate(rawSlot(slot, createdAt));
     }
     expect(deshred.deshredUpdates.map(({ slot }) => slot?.status)).toEqual([0, 1]);
   });
@@ -146,7 +146,7 @@ describe('the shred stage', () => {
   it('asks no node for leaders where no shreds come in', async () => {
     const reader = scriptedReader(made);
     const { stage } = await startStage({ reader });
-    expect([stage.udpAddress, stage.counts.shreds, reader.asked]).toEqual([null, null, []]);
+    expect([stage.udpAddress, stage.counts.shreds, reader.requested]).toEqual([null, null, []]);
   });
 });
 
@@ -157,7 +157,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds) ov
     const reader = scriptedReader({ leader: demoLeader, shredVersion: DEMO_VERSION });
     const { stage, subscribe, deshred, entries } = await startStage({ config, reader });
     await sendPackets(stage, [...demoPackets, ...demoPackets]);
-    await turnsUntil(() => stage.counts.shreds?.slotsCompleted === 1);
+    await ticksUntil(() => stage.counts.shreds?.slotsCompleted === 1);
     const wanted = readEntries(demoEntries)!.flatMap(({ transactions }) =>
       transactions.map(({ signature }) => Buffer.from(signature).toString('hex')),
     );

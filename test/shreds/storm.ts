@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { addressBytes } from '../../src/ledger/address.ts';
-import { Keypair } from '../../src/ledger/ed25519.ts';
+import { addressBytes } from '../../src/solana/address.ts';
+import { Keypair } from '../../src/solana/ed25519.ts';
 import { createRandom, type Random, randomBytes } from '../fuzz/engine/mutate.ts';
-import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from './deshred-run.ts';
+import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
-import { forgedShred, setForger } from './forged-shreds.ts';
+import { invalidSetGenerator, invalidShred } from './invalid-shreds.ts';
 
 /**
  * `node test/shreds/storm.ts [--packets N] [--seed N]`: a deshredder in a storm of packets, 10 million by default.
@@ -55,9 +55,9 @@ const packetsMax = Number(values.packets);
 const told = deshredding({
   leaderOf: (slot) => {
     if (slot > 0xffff_ffffn || isNobodys(Number(slot))) return null;
-    return isEarlys(Number(slot)) ? earlyKey : madeLeaderKey;
+    return isEarlys(Number(slot)) ? earlyKey : testLeaderKey;
   },
-  shredVersion: () => MADE_VERSION,
+  shredVersion: () => TEST_SHRED_VERSION,
   unverified: 'hold',
 });
 
@@ -99,8 +99,8 @@ function ofForgedSet(packet: Uint8Array, from: Random): Uint8Array {
 
 const noises: readonly ((packet: Uint8Array, from: Random) => Uint8Array)[] = [
   forged,
-  forgedShred,
-  (packet, from) => nextSlot(forgedShred(packet, from), from),
+  invalidShred,
+  (packet, from) => nextSlot(invalidShred(packet, from), from),
   ofForgedSet,
   ofForgedSet,
   (packet, from) => forged(forged(packet, from), from),
@@ -135,7 +135,7 @@ const earlyMade = new Set<number>();
 
 /** A part of a slot some way ahead, of the leader that signs before its time. */
 function signEarly(slot: number): void {
-  const { batches, packets } = makeSlot(slot, [3_000], early);
+  const { batches, packets } = generateSlot(slot, [3_000], early);
   earlyPackets = [...earlyPackets, ...packets.slice(0, 20)].slice(-400);
   if (!earlyMade.has(slot)) earlyBatches.set(BigInt(slot), textOf(batches[0] as Uint8Array));
   earlyMade.add(slot);
@@ -147,10 +147,10 @@ function isEarlyBatch(slot: bigint, entries: Uint8Array): boolean {
 
 /** One slot with all that surrounds it. */
 function storm(slot: number): void {
-  const { batches, packets } = makeSlot(slot, [1_000 + (random() % 30_000), 200]);
+  const { batches, packets } = generateSlot(slot, [1_000 + (random() % 30_000), 200]);
   const expected = new Set(batches.map(textOf));
   const ahead = random() % 4;
-  forge = setForger(
+  forge = invalidSetGenerator(
     packets.map((packet) => later(packet, ahead)),
     random,
   );
@@ -182,10 +182,10 @@ function report(startedAt: number): number {
   const { packets } = told.deshredder.stats;
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
   const seconds = (wallClock() - startedAt) / 1_000;
-  const { bytes, heldBytes, unjudgedBytes, openSlots, slots: known } = told.deshredder.usage;
+  const { bytes, pendingBytes, unverifiedBytes, openSlots, slots: known } = told.deshredder.usage;
   console.log(
     `${packets} packets, ${(packets / seconds).toFixed(0)}/s; rss ${megabytes(rss)}, heap ${megabytes(heapUsed)}, ` +
-      `buffers ${megabytes(arrayBuffers)}; holds ${megabytes(bytes)} and ${megabytes(heldBytes + unjudgedBytes)} unverified, ` +
+      `buffers ${megabytes(arrayBuffers)}; holds ${megabytes(bytes)} and ${megabytes(pendingBytes + unverifiedBytes)} unverified, ` +
       `${openSlots} open of ${known} slots; ${slots} slots, ${batchesTold} batches, ${wrong} wrong`,
   );
   return heapUsed + arrayBuffers;

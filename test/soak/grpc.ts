@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { commitments } from '../../src/protocol/commitment.ts';
 import { startService } from '../service/start-service.ts';
-import { type Drawing, DrawnLedger } from './geyser/drawn-ledger.ts';
-import { type Found, nothingFound } from './geyser/findings.ts';
+import { noFindings, type ReaderFindings } from './geyser/findings.ts';
 import { Gauge, sparkline } from './geyser/gauge.ts';
 import { soakLedger } from './geyser/ledger-soak.ts';
+import { type Drawing, RandomLedger } from './geyser/random-ledger.ts';
 
 const USAGE = `Usage: npm run soak:grpc -- [options]
 
@@ -78,12 +78,12 @@ if (values.ledger) {
 
 const streams = Number(values.streams);
 const drawing: Drawing = {
-  begunAt: Date.now() - 40 * slotMs,
+  startedAt: Date.now() - 40 * slotMs,
   slotMs,
   updatesPerSlot: Math.round((Number(values['per-second'] ?? DRAWN_PER_SECOND) * slotMs) / 1_000),
   owners: streams - 1,
 };
-const ledger = new DrawnLedger(drawing);
+const ledger = new RandomLedger(drawing);
 /** Each so many kills both servers are away at once. */
 const BOTH_EACH = 3;
 /** Slots that are held for replays, and some seconds besides, until memory should have found its size. */
@@ -153,8 +153,8 @@ const readers = fork(join(import.meta.dirname, 'geyser', 'readers.ts'), [
   values.streams,
   JSON.stringify(drawing),
 ]);
-let found = nothingFound;
-readers.on('message', (word: Found) => {
+let found = noFindings;
+readers.on('message', (word: ReaderFindings) => {
   for (const text of word.faults.slice(found.faults.length)) say(`FAULT ${text}`);
   found = word;
 });
@@ -202,7 +202,7 @@ const growth = gauge.growth((REPLAY_SLOTS * slotMs + SETTLED_MS) / 1_000);
 /** A short run ends before memory has found its size. */
 const isWatched = !Number.isNaN(growth);
 const behind = commitments.map(
-  (level, at) => (Date.now() - ledger.reachesAt(found.reached[at] ?? 0, level)) / slotMs,
+  (level, at) => (Date.now() - ledger.reachesAt(found.progress[at] ?? 0, level)) / slotMs,
 );
 const wrong = [
   ...(found.faultCount > 0 ? [`${found.faultCount} faults`] : []),

@@ -1,12 +1,12 @@
 import * as kit from '@solana/kit';
-import { Heard, type Kind } from './heard.ts';
 import type { Watched } from './ledger-truth.ts';
+import { type Kind, ReceivedNotifications } from './received.ts';
 
 type Pending<T> = { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<T>> };
 
 /** @solana/kit as published. */
 export class KitClient {
-  readonly heard: Heard[] = [];
+  readonly received: ReceivedNotifications[] = [];
   readonly #rpc: ReturnType<typeof kit.createSolanaRpcSubscriptions_UNSTABLE>;
   readonly #end = new AbortController();
 
@@ -50,13 +50,13 @@ export class KitClient {
       rpc.blockNotifications('all', { commitment, transactionDetails: 'signatures' }),
       (heard, { value }) => heard.add(Number(value.slot), String(value.slot)),
     );
-    client.heard.push(new Heard('kit', 'signature'));
+    client.received.push(new ReceivedNotifications('kit', 'signature'));
     return client;
   }
 
   /** Waits for a transaction. */
   async expect(signature: string): Promise<void> {
-    const heard = this.heard.find(({ kind }) => kind === 'signature')!;
+    const heard = this.received.find(({ kind }) => kind === 'signature')!;
     const pending = this.#rpc.signatureNotifications(kit.signature(signature), { commitment: 'confirmed' });
     const told = await pending.subscribe({ abortSignal: AbortSignal.any([this.#end.signal]) });
     void this.#drain(told, ({ context }) => heard.add(Number(context.slot), signature)).catch(() => {});
@@ -66,9 +66,13 @@ export class KitClient {
     this.#end.abort();
   }
 
-  async #follow<T>(kind: Kind, pending: Pending<T>, note: (heard: Heard, told: T) => void): Promise<void> {
-    const heard = new Heard('kit', kind);
-    this.heard.push(heard);
+  async #follow<T>(
+    kind: Kind,
+    pending: Pending<T>,
+    note: (heard: ReceivedNotifications, told: T) => void,
+  ): Promise<void> {
+    const heard = new ReceivedNotifications('kit', kind);
+    this.received.push(heard);
     const told = await pending.subscribe({ abortSignal: this.#end.signal });
     void this.#drain(told, (one) => note(heard, one)).catch((fault: unknown) => {
       heard.ended = String(fault);

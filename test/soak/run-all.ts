@@ -6,7 +6,6 @@ import type { ProcessWatch } from './figures/process-watch.ts';
 import type { Tally } from './figures/tally.ts';
 import { Windows } from './figures/windows.ts';
 import { type Outcome, outcomeOf } from './report/outcome.ts';
-import type { SoakResult } from './report/soak-result.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
@@ -15,8 +14,9 @@ import {
   isStarved,
   loggedOutcome,
   memoryOutcome,
-} from './report/verdict.ts';
-import { makeKnownWallets } from './surfaces/known-wallets.ts';
+} from './report/outcomes.ts';
+import type { SoakResult } from './report/soak-result.ts';
+import { createFundedWallets } from './surfaces/funded-wallets.ts';
 import { type OpenSurfaces, openSurfaces } from './surfaces/open-surfaces.ts';
 import { type SoakedService, startSoakedService } from './surfaces/soaked-service.ts';
 import type { Stretch, Surface } from './surfaces/surface.ts';
@@ -45,8 +45,8 @@ const SETTLED_MS = 3_000;
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
 
-const slotOf = async ({ askLedger }: SoakedService, commitment: string): Promise<number> =>
-  (await askLedger('getSlot', [{ commitment }])) as number;
+const slotOf = async ({ requestLedger }: SoakedService, commitment: string): Promise<number> =>
+  (await requestLedger('getSlot', [{ commitment }])) as number;
 
 async function untilFinalized(service: SoakedService, slot: number): Promise<void> {
   for (const until = performance.now() + FINALIZED_MAX_MS; performance.now() < until; await sleep(200)) {
@@ -78,7 +78,7 @@ async function load(
 ): Promise<Loaded> {
   const watched = watchProcesses(service, surfaces);
   const processes = processesOf(watched);
-  const paces = surfaces.all.flatMap((surface) => surface.begin());
+  const paces = surfaces.all.flatMap((surface) => surface.start());
   const tallies = surfaces.all.flatMap((surface) => surface.tallies);
   const windows = new Windows({
     ...{ tallies, watches: Object.values(watched) },
@@ -99,24 +99,24 @@ async function load(
 }
 
 /** Holds what a surface said against the ledger; where that cannot be done, a promise is broken. */
-async function judge(surface: Surface, stretch: Stretch): Promise<readonly Outcome[]> {
+async function checkOutcomes(surface: Surface, stretch: Stretch): Promise<readonly Outcome[]> {
   const promise = `${surface.tallies.map(({ name }) => name).join(', ')}: what was told can be held against the ledger`;
   try {
-    return await surface.judge(stretch);
+    return await surface.check(stretch);
   } catch (fault) {
     return [outcomeOf(promise, 'it cannot', [String(fault)])];
   }
 }
 
 /** What was told while all was under load, held against the ledger. */
-async function judgeAll(
+async function checkAll(
   service: SoakedService,
   surfaces: OpenSurfaces,
   stretch: Stretch,
 ): Promise<Outcome[]> {
   await untilFinalized(service, stretch.stopped).catch(() => {});
   const told: Outcome[] = [];
-  for (const surface of surfaces.all) told.push(...(await judge(surface, stretch)));
+  for (const surface of surfaces.all) told.push(...(await checkOutcomes(surface, stretch)));
   return told;
 }
 
@@ -155,7 +155,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   say('the service is up; what it has open while nobody is there is counted');
   const empty = await watchEmpty(service);
   say('wallets get what will be asked for, and wait to be finalized');
-  const wallets = await makeKnownWallets(service.ask, WALLETS);
+  const wallets = await createFundedWallets(service.request, WALLETS);
   const surfaces = await openSurfaces(service, wallets, rate);
   await sleep(SETTLED_MS);
   say('clients listen; what the service has open for them is counted');
@@ -173,7 +173,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   );
   const figures = processesOf(processes).map((one) => one.figures);
   const wasStarved = figures.some(isStarved);
-  const told = await judgeAll(service, surfaces, { begun, stopped, wasStarved });
+  const told = await checkAll(service, surfaces, { started: begun, stopped, wasStarved });
   service.close();
   const whileListening = await countAgain(listening);
   for (const surface of surfaces.all) surface.close();

@@ -1,6 +1,6 @@
 import { Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
-import { encodeBase58 } from '../../src/ledger/base58.ts';
-import type { Ask } from './ledger-truth.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import type { SendRequest } from './ledger-truth.ts';
 
 /** Every so many transactions, one is waited for by its signature. */
 const WAITED_FOR_EACH = 20;
@@ -12,23 +12,23 @@ export class Traffic {
   readonly payer = Keypair.generate();
   readonly recipients = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   readonly waitedFor: string[] = [];
-  readonly #ask: Ask;
+  readonly #request: SendRequest;
   #blockhash = '';
   #count = 0;
 
-  constructor(ask: Ask) {
-    this.#ask = ask;
+  constructor(ask: SendRequest) {
+    this.#request = ask;
   }
 
   async fund(): Promise<void> {
     for (const { publicKey } of [this.payer, ...this.recipients]) {
-      await this.#ask('requestAirdrop', [publicKey.toBase58(), 1_000 * LAMPORTS_PER_SOL]);
+      await this.#request('requestAirdrop', [publicKey.toBase58(), 1_000 * LAMPORTS_PER_SOL]);
     }
     await this.refresh();
   }
 
   async refresh(): Promise<void> {
-    const answer = await this.#ask('getLatestBlockhash', [{ commitment: 'confirmed' }]);
+    const answer = await this.#request('getLatestBlockhash', [{ commitment: 'confirmed' }]);
     this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
   }
 
@@ -65,13 +65,13 @@ export class Traffic {
 
   /** @param wire - what `prepare` made. */
   async submit(wire: string): Promise<void> {
-    await this.#ask('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
+    await this.#request('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
   }
 
   /** The state of the accounts that it touches, by address: what is confirmed. */
   async states(): Promise<Map<string, string>> {
     const addresses = [this.payer, ...this.recipients].map(({ publicKey }) => publicKey.toBase58());
-    const answer = await this.#ask('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);
+    const answer = await this.#request('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);
     const { value } = answer as { value: readonly { lamports: number }[] };
     return new Map(addresses.map((address, at) => [address, String(value[at]?.lamports)]));
   }

@@ -1,12 +1,12 @@
 import { Connection, PublicKey } from '@solana/web3.js';
-import { Heard, type Kind } from './heard.ts';
 import type { Watched } from './ledger-truth.ts';
+import { type Kind, ReceivedNotifications } from './received.ts';
 
 type Socket = Readonly<{ removeAllListeners: (event: string) => void; close: () => void }>;
 
 /** @solana/web3.js v1 as published. It offers no block subscription. */
 export class Web3jsClient {
-  readonly heard: Heard[] = [];
+  readonly received: ReceivedNotifications[] = [];
   readonly #connection: Connection;
 
   constructor(rpcUrl: string, wsEndpoint: string, { account, mentioned, program }: Watched) {
@@ -16,32 +16,36 @@ export class Web3jsClient {
       disableRetryOnRateLimit: true,
     });
     this.#connection = connection;
-    const accounts = this.#heard('account');
+    const accounts = this.#received('account');
     connection.onAccountChange(new PublicKey(account), ({ lamports }, { slot }) =>
       accounts.add(slot, account, String(lamports)),
     );
-    const programs = this.#heard('program');
+    const programs = this.#received('program');
     connection.onProgramAccountChange(
       new PublicKey(program),
       ({ accountId, accountInfo }, { slot }) =>
         programs.add(slot, accountId.toBase58(), String(accountInfo.lamports)),
       { commitment: 'confirmed', encoding: 'base64', filters: [{ dataSize: 0 }] },
     );
-    const logs = this.#heard('logs');
+    const logs = this.#received('logs');
     connection.onLogs('all', ({ signature }, { slot }) => logs.add(slot, signature));
-    const mentions = this.#heard('mentions');
+    const mentions = this.#received('mentions');
     connection.onLogs(new PublicKey(mentioned), ({ signature }, { slot }) => mentions.add(slot, signature));
-    const slots = this.#heard('slot');
+    const slots = this.#received('slot');
     connection.onSlotChange(({ slot }) => slots.add(slot, String(slot)));
-    const roots = this.#heard('root');
+    const roots = this.#received('root');
     connection.onRootChange((root) => roots.add(root, String(root)));
-    this.#heard('signature');
+    this.#received('signature');
   }
 
   /** Waits for a transaction. */
   expect(signature: string): void {
-    const heard = this.heard.find(({ kind }) => kind === 'signature')!;
-    this.#connection.onSignature(signature, (_result, { slot }) => heard.add(slot, signature), 'confirmed');
+    const received = this.received.find(({ kind }) => kind === 'signature')!;
+    this.#connection.onSignature(
+      signature,
+      (_result, { slot }) => received.add(slot, signature),
+      'confirmed',
+    );
   }
 
   close(): void {
@@ -51,9 +55,9 @@ export class Web3jsClient {
     socket.close();
   }
 
-  #heard(kind: Kind): Heard {
-    const heard = new Heard('web3.js v1', kind);
-    this.heard.push(heard);
-    return heard;
+  #received(kind: Kind): ReceivedNotifications {
+    const received = new ReceivedNotifications('web3.js v1', kind);
+    this.received.push(received);
+    return received;
   }
 }

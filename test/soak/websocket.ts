@@ -4,7 +4,7 @@ import { TcpProxy } from '../chaos/tcp-proxy.ts';
 import { startProgram, temporaryFolder } from '../service/program.ts';
 import { startService } from '../service/start-service.ts';
 import { KitClient } from './kit-client.ts';
-import { asking, LedgerTruth, type Verdict, type Watched } from './ledger-truth.ts';
+import { type CheckResult, createSendRequest, LedgerTruth, type Watched } from './ledger-truth.ts';
 import { Traffic } from './traffic.ts';
 import { Web3jsClient } from './web3js-client.ts';
 import { WireClient } from './wire-client.ts';
@@ -59,30 +59,30 @@ const say = (text: string): void => {
 };
 
 /** One way to the ledger: its JSON-RPC and its PubSub. */
-type Way = Readonly<{ rpc: TcpProxy; pubsub: TcpProxy }>;
+type NodeConnection = Readonly<{ rpc: TcpProxy; pubsub: TcpProxy }>;
 
-const both = ({ rpc, pubsub }: Way): readonly TcpProxy[] => [rpc, pubsub];
+const both = ({ rpc, pubsub }: NodeConnection): readonly TcpProxy[] => [rpc, pubsub];
 
-async function down(way: Way): Promise<void> {
+async function down(way: NodeConnection): Promise<void> {
   for (const proxy of both(way)) {
     if (values.freeze) proxy.freeze();
     else await proxy.kill();
   }
 }
 
-async function up(way: Way): Promise<void> {
+async function up(way: NodeConnection): Promise<void> {
   for (const proxy of both(way)) {
     if (values.freeze) proxy.thaw();
     else await proxy.revive();
   }
 }
 
-function table(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ client, kind, heard, missed, doubled, odd }) =>
+function table(verdicts: readonly CheckResult[]): string {
+  const rows = verdicts.map(({ client, kind, received, missed, doubled, odd }) =>
     [
       client.padEnd(11),
       kind.padEnd(10),
-      ...[heard, missed.length, doubled.length, odd.length].map((n) => String(n).padStart(8)),
+      ...[received, missed.length, doubled.length, odd.length].map((n) => String(n).padStart(8)),
     ].join(' '),
   );
   const head = [
@@ -105,8 +105,8 @@ const localnet = startProgram([
 ]);
 const [ready] = await localnet.said(/^\{"event":"ready".*\}$/m);
 const { rpcPort, pubsubPort } = JSON.parse(ready) as { rpcPort: number; pubsubPort: number };
-const ask = asking(`http://127.0.0.1:${rpcPort}/`);
-const ways: Way[] = [];
+const ask = createSendRequest(`http://127.0.0.1:${rpcPort}/`);
+const ways: NodeConnection[] = [];
 for (let i = 0; i < 2; i++) {
   ways.push({ rpc: await TcpProxy.start(rpcPort), pubsub: await TcpProxy.start(pubsubPort) });
 }
@@ -201,15 +201,17 @@ async function bothWaysAway(): Promise<void> {
   await slotsLater(CONFIRMED_AFTER);
   await sleep(Math.max(0, back - performance.now()));
   await Promise.all(ways.map(up));
-  await judgeGap();
+  await checkGap();
   calm = false;
 }
 
 /** Waits until every client knows the last state; notes who does not get to know it. */
-async function judgeGap(): Promise<void> {
+async function checkGap(): Promise<void> {
   const states = await traffic.states();
   const missed = (): string[] =>
-    clients.flatMap(({ heard }) => heard.flatMap((one) => truth.lastMissed(one, traffic.waitedFor, states)));
+    clients.flatMap(({ received }) =>
+      received.flatMap((one) => truth.lastMissed(one, traffic.waitedFor, states)),
+    );
   const until = performance.now() + QUIET_MS;
   while (performance.now() < until && missed().length > 0) await sleep(100);
   for (const one of missed()) {
@@ -238,9 +240,9 @@ const stopped = await slotOf('processed');
 while ((await slotOf('finalized')) < stopped + 2) await sleep(200);
 await truth.read(begun, stopped);
 const after = await traffic.states();
-const judged = (): Verdict[] =>
-  clients.flatMap(({ heard }) => heard.map((one) => truth.judge(one, traffic.waitedFor, after)));
-const faulty = ({ missed, doubled, odd }: Verdict): boolean =>
+const judged = (): CheckResult[] =>
+  clients.flatMap(({ received }) => received.map((one) => truth.check(one, traffic.waitedFor, after)));
+const faulty = ({ missed, doubled, odd }: CheckResult): boolean =>
   missed.length + doubled.length + odd.length > 0;
 for (const until = performance.now() + QUIET_MS; performance.now() < until && judged().some(faulty); ) {
   await sleep(500);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { Heard, type Kind } from './heard.ts';
 import type { Watched } from './ledger-truth.ts';
+import { type Kind, ReceivedNotifications } from './received.ts';
 
 type Context<Value> = { context: { slot: number }; value: Value };
 // biome-ignore lint/suspicious/noExplicitAny: each kind has a shape of its own
@@ -11,7 +11,7 @@ type Listener = (result: Result, id: number) => void;
 
 /** Writes down what a notification of a kind tells. */
 const notes: Readonly<
-  Record<Exclude<Kind, 'signature'>, (heard: Heard, result: Result, watched: Watched) => void>
+  Record<Exclude<Kind, 'signature'>, (heard: ReceivedNotifications, result: Result, watched: Watched) => void>
 > = {
   account: (heard, { context, value }: Context<{ lamports: number }>, { account }) =>
     heard.add(context.slot, account, String(value.lamports)),
@@ -30,7 +30,7 @@ const notes: Readonly<
 
 /** A client that looks at the wire, and so sees the ids of subscriptions. */
 export class WireClient {
-  readonly heard: Heard[] = [];
+  readonly received: ReceivedNotifications[] = [];
   readonly #socket: WebSocket;
   readonly #answers = new Map<number, (id: number) => void>();
   readonly #listeners = new Map<number, Listener>();
@@ -40,7 +40,7 @@ export class WireClient {
     this.#socket = new WebSocket(url);
     this.#socket.on('message', (data) => this.#take(JSON.parse(String(data))));
     this.#socket.on('close', (code, reason) => {
-      for (const heard of this.heard) heard.ended ??= `closed with ${code} ${reason}`;
+      for (const heard of this.received) heard.ended ??= `closed with ${code} ${reason}`;
     });
   }
 
@@ -65,13 +65,13 @@ export class WireClient {
     for (const [kind, params] of Object.entries(requests)) {
       await client.#subscribe(kind as keyof typeof requests, params, watched);
     }
-    client.heard.push(new Heard('wire', 'signature'));
+    client.received.push(new ReceivedNotifications('wire', 'signature'));
     return client;
   }
 
   /** Waits for a transaction. */
   async expect(signature: string): Promise<void> {
-    const heard = this.heard.find(({ kind }) => kind === 'signature')!;
+    const heard = this.received.find(({ kind }) => kind === 'signature')!;
     await this.#request('signatureSubscribe', [signature, { commitment: 'confirmed' }], ({ context }) =>
       heard.add(context.slot, signature),
     );
@@ -87,8 +87,8 @@ export class WireClient {
     params: readonly unknown[],
     watched: Watched,
   ): Promise<void> {
-    const heard = new Heard('wire', kind);
-    this.heard.push(heard);
+    const heard = new ReceivedNotifications('wire', kind);
+    this.received.push(heard);
     const method = kind === 'mentions' ? 'logsSubscribe' : `${kind}Subscribe`;
     heard.id = await this.#request(method, params, (result, told) => {
       heard.ids.add(told);
@@ -119,7 +119,7 @@ export class WireClient {
       const listener = this.#listeners.get(subscription);
       if (listener !== undefined) listener(result, subscription);
       // An id that nobody was given: every subscription is told of it.
-      else for (const heard of this.heard) heard.ids.add(subscription);
+      else for (const heard of this.received) heard.ids.add(subscription);
       return;
     }
     if (message.error !== undefined) throw new Error(`the gateway answered ${JSON.stringify(message)}`);

@@ -2,7 +2,7 @@ import { openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 
 /** Stores files in the folder that it is given, one of them never ending, and writes the CID of each that is stored. */
 const [folder = '', seed = '0'] = process.argv.slice(2);
-const { files } = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
+const { uploads } = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
 const { signal } = new AbortController();
 
 async function* endless(): AsyncGenerator<Uint8Array> {
@@ -16,9 +16,9 @@ async function* small(index: number): AsyncGenerator<Uint8Array> {
   for (let piece = 0; piece < 3; piece++) yield Buffer.from(`${seed} ${index} ${piece} `.repeat(500));
 }
 
-void files.put(endless(), { name: null, type: 'text/plain', ownerId: 'endless' }, signal);
+void uploads.put(endless(), { name: null, type: 'text/plain', ownerId: 'endless' }, signal);
 for (let index = 0; ; index++) {
   const about = { name: `${index}`, type: 'text/plain', ownerId: 'small' };
-  const { cid } = await files.put(small(index), about, signal);
+  const { cid } = await uploads.put(small(index), about, signal);
   process.stdout.write(`${cid}\n`);
 }

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { patterned, StorageDoor } from './storage-door.ts';
+import { patterned, StorageServer } from './storage-server.ts';
 
 const MIB = 1024 * 1024;
 const bytes = patterned(3 * MIB + 11);
 
-let door: StorageDoor;
+let door: StorageServer;
 let cid: string;
 
 beforeEach(async () => {
-  door = await StorageDoor.start({}, { openMax: 3, answerMaxMs: 30_000 });
+  door = await StorageServer.start({}, { openMax: 3, answerMaxMs: 30_000 });
   cid = (await door.upload(bytes)).body.cid as string;
 });
 
@@ -30,7 +30,7 @@ async function store(text: string, type: string, name: string | null = null): Pr
     yield Buffer.from(text);
   })();
   const { signal } = new AbortController();
-  return (await door.storage.files.put(content, { name, type, ownerId: 'family' }, signal)).cid;
+  return (await door.storage.uploads.put(content, { name, type, ownerId: 'family' }, signal)).cid;
 }
 
 describe('a stored file', () => {
@@ -192,7 +192,7 @@ describe('what is no stored file', () => {
 
 describe('a client of the gateway', () => {
   /** A client that reads nothing of a large file. */
-  async function stuck(large: string): Promise<ReturnType<StorageDoor['connect']>> {
+  async function stuck(large: string): Promise<ReturnType<StorageServer['connect']>> {
     const { open } = door.opened;
     const wire = door.connect();
     wire.pause();
@@ -232,7 +232,7 @@ describe('a client of the gateway', () => {
 
   it('that takes all that its address may have open leaves the rest to others', async () => {
     await door.stop();
-    door = await StorageDoor.start({}, { openMax: 10, openPerAddressMax: 2 });
+    door = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${large}`, {}, 'HEAD');
@@ -245,7 +245,7 @@ describe('a client of the gateway', () => {
 
   it('that takes nothing for too long is cut, long before the time of a whole answer', async () => {
     await door.stop();
-    door = await StorageDoor.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
+    door = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
     await expect.poll(() => door.opened.closed, { timeout: 10_000 }).toBe(2);
@@ -255,7 +255,7 @@ describe('a client of the gateway', () => {
 
   it('that takes enough at a time gets all of its file, however many such times that takes', async () => {
     await door.stop();
-    door = await StorageDoor.start({}, { progressMs: 500, progressLeastBytes: MIB });
+    door = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
     const large = (await door.upload(patterned(MIB), 20 * MIB)).body.cid as string;
     // Time goes by with what is taken, so that a client is slow without anybody waiting for it.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -273,7 +273,7 @@ describe('a client of the gateway', () => {
 
   it('that reads for too long is cut', async () => {
     await door.stop();
-    door = await StorageDoor.start({}, { answerMaxMs: 200 });
+    door = await StorageServer.start({}, { answerMaxMs: 200 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wire = await stuck(large);
     await expect.poll(() => door.opened.closed).toBe(1);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { blocksOf, inLeaves } from '../../src/control/storage/blocks.ts';
+import { buildBlocks, splitIntoLeaves } from '../../src/control/storage/file-blocks.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 
 const KILLS = 5;
@@ -33,10 +33,10 @@ async function storeUntilKilled(seed: number, filesBefore: number): Promise<stri
   return cids;
 }
 
-async function expectWhole({ kept }: EmbeddedStorage, cid: string): Promise<number> {
-  const file = await kept.open(cid);
+async function expectWhole({ fileStore }: EmbeddedStorage, cid: string): Promise<number> {
+  const file = await fileStore.open(cid);
   if (file === null) throw new Error(`${cid} is not there`);
-  const { root } = await blocksOf(inLeaves(file.read(0, file.bytes)));
+  const { root } = await buildBlocks(splitIntoLeaves(file.read(0, file.bytes)));
   await file.close();
   expect([root.toString(), file.type]).toEqual([cid, 'text/plain']);
   return file.bytes;
@@ -58,7 +58,7 @@ describe('storage that is killed', () => {
       expect(names.length).toBe(2 * cids.length);
       let bytes = 0;
       for (const cid of cids) bytes += await expectWhole(storage, cid);
-      expect([storage.kept.files, storage.kept.bytes]).toEqual([cids.length, bytes]);
+      expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([cids.length, bytes]);
       await storage.close();
     }
   });

@@ -5,12 +5,12 @@ import { importByteStream } from 'ipfs-unixfs-importer';
 import { fixedSize } from 'ipfs-unixfs-importer/chunker';
 import { balanced } from 'ipfs-unixfs-importer/layout';
 import { CID } from 'multiformats/cid';
-import { type Asked, ScriptedService, sendJson } from './scripted-service.ts';
+import { type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';
 
 export type Block = { cid: CID; bytes: Buffer };
 
 /** How the scripted node is; each is what a real one does. */
-export type Manner = {
+export type KuboBehavior = {
   /** Cuts files like this whatever it is asked. */
   chunkBytes?: number;
   /** Wants this in `Authorization`. */
@@ -27,7 +27,7 @@ export class KuboService {
   readonly blocks: Block[] = [];
   /** The header of the archive that was imported last. */
   carHeader: Buffer = Buffer.alloc(0);
-  manner: Manner = {};
+  behavior: KuboBehavior = {};
   service!: ScriptedService;
 
   static async start(): Promise<KuboService> {
@@ -36,8 +36,8 @@ export class KuboService {
     return kubo;
   }
 
-  async #answer(asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { authorization, add } = this.manner;
+  async #answer(asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization, add } = this.behavior;
     if (asked.method !== 'POST') return void response.writeHead(405).end();
     if (authorization !== undefined && asked.authorization !== authorization) {
       return void response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n');
@@ -49,8 +49,8 @@ export class KuboService {
     response.writeHead(404).end('404 page not found\n');
   }
 
-  async #add({ query }: Asked, file: Buffer, response: ServerResponse): Promise<void> {
-    const chunkSize = this.manner.chunkBytes ?? Number(query.get('chunker')?.replace('size-', ''));
+  async #add({ query }: ReceivedRequest, file: Buffer, response: ServerResponse): Promise<void> {
+    const chunkSize = this.behavior.chunkBytes ?? Number(query.get('chunker')?.replace('size-', ''));
     const nowhere = { put: (cid: unknown) => cid } as unknown as Parameters<typeof importByteStream>[1];
     const { cid } = await importByteStream([file], nowhere, {
       cidVersion: query.get('cid-version') === '1' ? 1 : 0,
@@ -79,7 +79,7 @@ export class KuboService {
     }
     // The one root is the 36 bytes before `gversion\x01`.
     const root = CID.decode(this.carHeader.subarray(-45, -9));
-    const { pinError = '' } = this.manner;
+    const { pinError = '' } = this.behavior;
     if (pinError === '') this.pinned.add(root.toString());
     sendJson(response, 200, { Root: { Cid: { '/': root.toString() }, PinErrorMsg: pinError } });
   }

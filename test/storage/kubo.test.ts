@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKuboStorage, type Storage } from '../../src/control/storage/open-storage.ts';
 import { KuboService } from './kubo-service.ts';
 import { sendJson } from './scripted-service.ts';
-import { patterned } from './storage-door.ts';
+import { patterned } from './storage-server.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'Bearer kubo-secret';
@@ -36,7 +36,7 @@ async function put(bytes: Uint8Array): Promise<string> {
     yield bytes;
   })();
   const sent = { name: 'a', type: 'image/png', ownerId: 'family' };
-  return (await storage.files.put(content, sent, new AbortController().signal)).cid;
+  return (await storage.uploads.put(content, sent, new AbortController().signal)).cid;
 }
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -47,11 +47,11 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
 
 describe('a node of Kubo', () => {
   it.each([0, 1, MIB, MIB + 1, 5 * MIB])('pins a file of %d bytes under our CID', async (length) => {
-    kubo.manner = { authorization: TOKEN };
+    kubo.behavior = { authorization: TOKEN };
     const cid = await put(patterned(length));
     expect(kubo.pinned).toEqual(new Set([cid]));
-    expect(kubo.service.asked.map(({ path }) => path)).toEqual(['/api/v0/add']);
-    expect(Object.fromEntries(kubo.service.asked[0]?.query ?? [])).toMatchObject({
+    expect(kubo.service.requests.map(({ path }) => path)).toEqual(['/api/v0/add']);
+    expect(Object.fromEntries(kubo.service.requests[0]?.query ?? [])).toMatchObject({
       'cid-version': '1',
       'raw-leaves': 'true',
       chunker: 'size-1048576',
@@ -60,10 +60,10 @@ describe('a node of Kubo', () => {
   });
 
   it.each([MIB, 3 * MIB + 7])('that finds another CID for %d bytes is given our blocks', async (length) => {
-    kubo.manner = { chunkBytes: 256 * 1024 };
+    kubo.behavior = { chunkBytes: 256 * 1024 };
     const bytes = patterned(length);
     const cid = await put(bytes);
-    expect(kubo.service.asked.map(({ path }) => path)).toEqual(['/api/v0/add', '/api/v0/dag/import']);
+    expect(kubo.service.requests.map(({ path }) => path)).toEqual(['/api/v0/add', '/api/v0/dag/import']);
     expect(kubo.pinned.has(cid)).toBe(true);
     // As every archive with one root begins. Source: CARv1, "Header".
     expect(kubo.carHeader.toString('hex')).toMatch(
@@ -91,8 +91,8 @@ describe('a node of Kubo', () => {
     ['breaks off', { add: (response) => void response.destroy() }],
     ['sends us elsewhere', { add: (response) => void response.writeHead(307, { location: '/x' }).end() }],
     ['cannot pin our blocks', { chunkBytes: 1024, pinError: 'no room' }],
-  ] as [string, KuboService['manner']][])('that %s makes storage unavailable', async (_what, manner) => {
-    kubo.manner = manner;
+  ] as [string, KuboService['behavior']][])('that %s makes storage unavailable', async (_what, manner) => {
+    kubo.behavior = manner;
     const failure = await failureOf(put(patterned(2 * MIB)));
     expect(failure).toMatchObject({ code: 'STORAGE_UNAVAILABLE', retryAfter: 1 });
     expect(inspect(failure)).not.toContain('kubo-secret');

@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { openPinnedStorage, type Storage } from '../../src/control/storage/open-storage.ts';
 import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
-import { HttpServer } from '../../src/servers/http.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
-import { type Asked, bodyOf, ScriptedService, sendJson } from './scripted-service.ts';
+import { bodyOf, type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';
 
 const TOKEN = 'pinning-secret';
 const HELLO = 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e';
@@ -30,10 +30,14 @@ let storage: Storage;
 let lines: string[];
 /** The status that a pin has when it is made, and what stands in for an answer. */
 let first: string;
-let instead: ((asked: Asked, response: ServerResponse) => boolean) | null;
+let instead: ((asked: ReceivedRequest, response: ServerResponse) => boolean) | null;
 
 /** A service, as the IPFS Pinning Service API 1.0 has it. */
-async function answer(asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  asked: ReceivedRequest,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await bodyOf(request);
   if (instead?.(asked, response)) return;
   if (asked.authorization !== `Bearer ${TOKEN}`) {
@@ -96,14 +100,14 @@ async function put(text = 'hello world', name: string | null = 'a.txt'): Promise
     yield Buffer.from(text);
   })();
   const sent = { name, type: 'text/plain', ownerId: 'family' };
-  return (await storage.files.put(content, sent, new AbortController().signal)).cid;
+  return (await storage.uploads.put(content, sent, new AbortController().signal)).cid;
 }
 
 const setAll = (status: string): void => {
   for (const pin of pins.values()) pin.status = status;
 };
 const posts = (): string[] =>
-  service.asked
+  service.requests
     .filter(({ method }) => method === 'POST')
     .map(({ path }) => path.replace(/\/[^/]{36}$/, '/id'));
 
@@ -113,16 +117,16 @@ describe('a pinning service', () => {
     expect([...pins.values()].map(({ pin }) => pin)).toEqual([
       { cid: HELLO, name: 'a.txt', origins: ['/dns4/x.example/tcp/443/https'] },
     ]);
-    const file = await storage.kept?.open(HELLO);
+    const file = await storage.fileStore?.open(HELLO);
     expect(file).toMatchObject({ name: 'a.txt', type: 'text/plain', bytes: 11 });
     await file?.close();
   });
 
   it('is told the block of a file from the file itself, which has the same identifier', async () => {
-    const { kept, blocks } = storage;
-    if (kept === null || blocks === null) throw new Error('nothing is kept here');
+    const { fileStore, blocks } = storage;
+    if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const log = createLogger('silent', () => {});
-    const gateway = new HttpServer(ipfsRoutes(kept, {}, blocks), log);
+    const gateway = new HttpServer(ipfsRoutes(fileStore, {}, blocks), log);
     const { port } = await gateway.listen();
     const cid = await put();
     const ask = async (query: string, headers: Record<string, string> = {}) => {
@@ -150,10 +154,10 @@ describe('a pinning service', () => {
   });
 
   it('fetches the blocks of a file from the gateway here', async () => {
-    const { kept, blocks } = storage;
-    if (kept === null || blocks === null) throw new Error('nothing is kept here');
+    const { fileStore, blocks } = storage;
+    if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const gateway = new HttpServer(
-      ipfsRoutes(kept, {}, blocks),
+      ipfsRoutes(fileStore, {}, blocks),
       createLogger('silent', () => {}),
     );
     const { port } = await gateway.listen();
@@ -198,7 +202,7 @@ describe('a pinning service', () => {
       return true;
     };
     expect(await put(text)).toBe(cid);
-    expect(await storage.kept?.has(cid)).toBe(true);
+    expect(await storage.fileStore?.has(cid)).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { cid, msg: 'a file that is kept could not be pinned anew' },
     ]);
@@ -218,7 +222,7 @@ describe('a pinning service', () => {
 
   it('is asked until it is done, and no longer', async () => {
     const polls = (id: string | undefined): number =>
-      service.asked.filter(({ path }) => path === `/pins/${id}`).length;
+      service.requests.filter(({ path }) => path === `/pins/${id}`).length;
     await put();
     const [one] = pins.keys();
     await expect.poll(() => polls(one)).toBeGreaterThan(1);
@@ -260,8 +264,8 @@ describe('a pinning service', () => {
       response.destroy();
       return true;
     };
-    const before = service.asked.length;
-    await expect.poll(() => service.asked.length).toBeGreaterThan(before + 2);
+    const before = service.requests.length;
+    await expect.poll(() => service.requests.length).toBeGreaterThan(before + 2);
     instead = null;
     setAll('failed');
     await expect.poll(posts).toContain('/pins/id');
@@ -271,8 +275,8 @@ describe('a pinning service', () => {
     await storage.close();
     await open({ watchedMax: 2 });
     for (const text of ['a', 'b', 'c']) await put(text);
-    await expect.poll(() => service.asked.filter(({ path }) => path.length > 6).length).toBeGreaterThan(6);
-    expect(new Set(service.asked.map(({ path }) => path).filter((path) => path.length > 6)).size).toBe(2);
+    await expect.poll(() => service.requests.filter(({ path }) => path.length > 6).length).toBeGreaterThan(6);
+    expect(new Set(service.requests.map(({ path }) => path).filter((path) => path.length > 6)).size).toBe(2);
   });
 
   it.each([
@@ -309,7 +313,11 @@ describe('a pinning service', () => {
     const failure = await put().catch((thrown) => thrown);
     expect(failure).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     expect(inspect(failure)).not.toContain(TOKEN);
-    expect([await storage.kept?.open(HELLO), storage.kept?.files, storage.kept?.bytes]).toEqual([null, 0, 0]);
+    expect([
+      await storage.fileStore?.open(HELLO),
+      storage.fileStore?.files,
+      storage.fileStore?.bytes,
+    ]).toEqual([null, 0, 0]);
     instead = null;
     expect(await put()).toBe(HELLO);
   });

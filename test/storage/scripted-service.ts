@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Asked = Readonly<{
+export type ReceivedRequest = Readonly<{
   method: string;
   path: string;
   query: URLSearchParams;
@@ -10,23 +10,23 @@ export type Asked = Readonly<{
 
 /** An HTTP service that answers as the test says, and remembers what it was asked. */
 export class ScriptedService {
-  readonly asked: Asked[] = [];
+  readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;
 
   private constructor(
-    answer: (asked: Asked, request: IncomingMessage, response: ServerResponse) => Promise<void>,
+    answer: (asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
   ) {
     this.#server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
       const { authorization } = request.headers;
       const asked = { method: request.method ?? '', path: pathname, query: searchParams, authorization };
-      this.asked.push(asked);
+      this.requests.push(asked);
       answer(asked, request, response).catch(() => response.destroy());
     });
   }
 
   static async start(
-    answer: (asked: Asked, request: IncomingMessage, response: ServerResponse) => Promise<void>,
+    answer: (asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>,
   ): Promise<ScriptedService> {
     const service = new ScriptedService(answer);
     await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));

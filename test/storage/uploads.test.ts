@@ -3,17 +3,17 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { importByteStream } from 'ipfs-unixfs-importer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BOUNDARY, HEAD, patterned, StorageDoor } from './storage-door.ts';
+import { BOUNDARY, HEAD, patterned, StorageServer } from './storage-server.ts';
 
 const MIB = 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-let door: StorageDoor;
+let door: StorageServer;
 
 beforeEach(async () => {
-  door = await StorageDoor.start();
+  door = await StorageServer.start();
 });
 afterEach(() => door.stop());
 
@@ -74,7 +74,7 @@ describe('an upload', () => {
     const answers = await Promise.all([door.upload(bytes), door.upload(bytes), door.upload(bytes)]);
     const cid = await cidOf(bytes);
     expect(answers.map(({ body }) => body.cid)).toEqual([cid, cid, cid]);
-    expect([door.onDisk(), door.storage.kept.files]).toEqual([[cid, `${cid}.json`], 1]);
+    expect([door.onDisk(), door.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
   });
 
   it('that is cut off leaves nothing behind', async () => {
@@ -84,19 +84,21 @@ describe('an upload', () => {
       socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 9999999\r\n\r\n`);
       socket.write(HEAD);
       socket.write(patterned(sent));
-      const comings = (): number => door.storage.files.coming;
+      const comings = (): number => door.storage.uploads.streaming;
       await expect.poll(comings).toBe(1);
       await expect.poll(() => socket.writableLength).toBe(0);
       socket.destroy();
       await expect.poll(comings).toBe(0);
       expect(door.onDisk()).toEqual([]);
     }
-    expect([door.storage.kept.files, door.storage.kept.bytes, door.http.inFlight]).toEqual([0, 0, 0]);
+    expect([door.storage.fileStore.files, door.storage.fileStore.bytes, door.http.inFlight]).toEqual([
+      0, 0, 0,
+    ]);
   });
 
   it('into a full store is refused, and leaves nothing behind', async () => {
     await door.stop();
-    door = await StorageDoor.start({ totalMaxBytes: 5 * MIB });
+    door = await StorageServer.start({ totalMaxBytes: 5 * MIB });
     const first = patterned(4 * MIB);
     expect((await door.upload(first)).status).toBe(200);
     const full = await door.upload(patterned(2 * MIB));
@@ -110,7 +112,7 @@ describe('an upload', () => {
 
   it('that is larger than files may be is refused while it comes', async () => {
     await door.stop();
-    door = await StorageDoor.start({ fileMaxBytes: 2 * MIB });
+    door = await StorageServer.start({ fileMaxBytes: 2 * MIB });
     const socket = door.connect();
     const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
     socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 99999999\r\n\r\n`);

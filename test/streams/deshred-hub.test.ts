@@ -1,41 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { programs } from '../../src/ledger/programs.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { slot as slotOf } from '../../src/ledger/units.ts';
 import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { programs } from '../../src/solana/programs.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot } from '../../src/streams/deshred/deshred-event.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
-import type { Loaded } from '../../src/upstream/shreds/lookup-tables.ts';
+import type { LoadedAddresses } from '../../src/upstream/shreds/lookup-tables.ts';
 import { oracleTransaction } from '../geyser/oracle.ts';
 import {
+  type GeneratedTransaction,
+  generateBatch,
+  generateWire,
   keyAt,
   keyBytes,
-  type MadeTransaction,
   MessageSink,
-  madeBatch,
-  madeWire,
   signatureAt,
-} from '../shreds/made-transactions.ts';
+} from '../shreds/generated-transactions.ts';
 
 const AT_MS = 1_790_000_000_123;
 
 /** A hub, and a reader of batches in front of it. */
-function scene(loaded: Loaded | null = null) {
+function scene(loaded: LoadedAddresses | null = null) {
   const hub = new DeshredHub({ version: '{"version":"x"}' });
   const reader = new BatchReader({
     tables: { resolve: () => loaded },
     listener: {
-      batch: (batch) => hub.batch(batch),
+      onBatch: (batch) => hub.onBatch(batch),
       transactions: (transactions) => {
-        for (const one of transactions) hub.transaction(one);
+        for (const one of transactions) hub.onTransaction(one);
       },
     },
   });
-  const tell = (slot: number, ...made: readonly MadeTransaction[]): void =>
-    reader.read(madeBatch(slot, ...made.map(madeWire)));
+  const tell = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
+    reader.read(generateBatch(slot, ...made.map(generateWire)));
   const open = async (
     rpc: 'Subscribe' | 'SubscribeDeshred',
     request: SubscribeRequest | SubscribeDeshredRequest,
@@ -53,8 +53,8 @@ const everything = { transactions: named({ all: {} }) };
 const everythingDeshred = { deshredTransactions: named({ all: {} }) };
 
 /** What the published codec should read of a transaction. */
-function wanted(made: MadeTransaction) {
-  const decoded = decodeTransaction(madeWire(made));
+function wanted(made: GeneratedTransaction) {
+  const decoded = decodeTransaction(generateWire(made));
   if ('fault' in decoded) throw new Error(decoded.fault);
   return oracleTransaction(decoded.transaction);
 }
@@ -144,8 +144,8 @@ describe('a Subscribe stream of the shred stage', () => {
     const { sink } = await open('Subscribe', {
       slots: named({ plain: {}, all: { interslotUpdates: true }, one: { filterByCommitment: true } }),
     });
-    for (const of of ['firstShredReceived', 'completed', 'processed'] as const) hub.slot(status(of));
-    hub.slot({ ...status('dead'), deadError: 'why' });
+    for (const of of ['firstShredReceived', 'completed', 'processed'] as const) hub.onSlot(status(of));
+    hub.onSlot({ ...status('dead'), deadError: 'why' });
     expect(sink.updates.map(({ filters, slot }) => [filters, slot?.status, slot?.deadError])).toEqual([
       [['all'], 3, undefined],
       [['all'], 4, undefined],
@@ -225,8 +225,8 @@ describe('a SubscribeDeshred stream', () => {
     const { sink } = await open('SubscribeDeshred', {
       slots: named({ all: { interslotUpdates: true }, none: { filterByCommitment: true } }),
     });
-    hub.slot(status('firstShredReceived'));
-    hub.slot(status('processed'));
+    hub.onSlot(status('firstShredReceived'));
+    hub.onSlot(status('processed'));
     const told = sink.deshredUpdates.map(({ filters, slot }) => [filters, slot?.slot, slot?.status]);
     expect(told).toEqual([
       [['all'], '9', 3],
@@ -245,7 +245,7 @@ describe('a SubscribeEntries stream', () => {
     stream.close();
     tell(10, { name: 1 });
     expect(sink.batches).toEqual([
-      { slot: 9n, entries: madeBatch(9, madeWire({ name: 1 }), madeWire({ name: 2 })).entries },
+      { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
     ]);
   });
 });
@@ -264,11 +264,11 @@ describe('the hub of the shred stage', () => {
         return new Uint8Array();
       },
     };
-    hub.transaction(transaction);
+    hub.onTransaction(transaction);
     expect(encoded).toBe(1);
     expect(sinks.map(({ sink }) => sink.messages.length)).toEqual([1, 1]);
     for (const { stream } of sinks) await stream.request({ transactions: named({ v: { vote: true } }) });
-    hub.transaction(transaction);
+    hub.onTransaction(transaction);
     expect(encoded).toBe(1);
   });
 

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { slot } from '../../src/ledger/units.ts';
 import type { RawBlockMeta, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import {
@@ -12,10 +11,11 @@ import {
   encodeCommitmentRequest,
   encodeIsBlockhashValidRequest,
 } from '../../src/protocol/geyser/unary.ts';
+import { slot } from '../../src/solana/units.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
-import type { Wish } from '../../src/streams/geyser/geyser-source.ts';
-import { account, blockhashAt, entry, HearingSink, meta, processedSlot, status } from './raw-slots.ts';
+import type { FilterSet } from '../../src/streams/geyser/geyser-source.ts';
+import { account, blockhashAt, entry, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
 
 const all: SubscribeRequest = {
   accounts: new Map([['a', {}]]),
@@ -27,15 +27,15 @@ const all: SubscribeRequest = {
 
 function opened(options: Partial<GeyserHubOptions> = {}) {
   // Blocks are told in the turn in which they come, however long that takes here.
-  const hub = new GeyserHub({ blocksTurnMs: 60_000, ...options });
+  const hub = new GeyserHub({ blocksTimeSliceMs: 60_000, ...options });
   const tell = (...updates: readonly RawUpdate[]): void => {
-    for (const update of updates) hub.tell(update);
+    for (const update of updates) hub.onUpdate(update);
   };
   return { hub, tell };
 }
 
-async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<HearingSink> {
-  const sink = new HearingSink();
+async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
+  const sink = new RecordingSink();
   await hub.open('Subscribe', sink).request(request);
   return sink;
 }
@@ -175,7 +175,7 @@ describe('a stream that begins in the past', () => {
   it('is told no faster than its client reads', async () => {
     const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
     past(tell);
-    const sink = new HearingSink();
+    const sink = new RecordingSink();
     sink.waitingBytes = 101;
     sink.takes = false;
     await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
@@ -183,7 +183,7 @@ describe('a stream that begins in the past', () => {
     expect(sink.take()).toEqual([]);
     for (const at of [10, 11, 12, 13]) {
       sink.waitingBytes = 0;
-      await expect.poll(() => sink.heard).toEqual([`m meta ${at}`]);
+      await expect.poll(() => sink.received).toEqual([`m meta ${at}`]);
       await turns();
       expect(sink.take()).toHaveLength(1);
     }
@@ -194,7 +194,7 @@ describe('a stream that begins in the past', () => {
     past(tell);
     const order: string[] = [];
     const begin = (name: string, waitingBytes = 0) => {
-      const sink = new HearingSink();
+      const sink = new RecordingSink();
       sink.waitingBytes = waitingBytes;
       sink.push = () => {
         order.push(name);
@@ -212,18 +212,18 @@ describe('a stream that begins in the past', () => {
   it('is told nothing twice of a past that it asks for again and again, and holds no turn for what it gave up', async () => {
     const { hub, tell } = opened();
     past(tell);
-    const sink = new HearingSink();
+    const sink = new RecordingSink();
     const stream = hub.open('Subscribe', sink);
     for (let count = 0; count < 50; count++) await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
     await turns();
     expect(sink.take().slice(-4)).toEqual([10, 11, 12, 13].map((at) => `m meta ${at}`));
-    expect(sink.heard).toEqual([]);
+    expect(sink.received).toEqual([]);
   });
 
   it('is told the rest of the past by what it asks for meanwhile', async () => {
     const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
     past(tell);
-    const sink = new HearingSink();
+    const sink = new RecordingSink();
     sink.waitingBytes = 101;
     const stream = hub.open('Subscribe', sink);
     sink.takes = false;
@@ -234,7 +234,7 @@ describe('a stream that begins in the past', () => {
     await stream.request({ blocksMeta: ['other'], slots: new Map([['s', {}]]) });
     tell(...processedSlot(14));
     sink.waitingBytes = 0;
-    await expect.poll(() => sink.heard).toContain('s processed 14');
+    await expect.poll(() => sink.received).toContain('s processed 14');
     tell(status(12, 'confirmed'));
     expect(sink.take().filter((line) => !line.endsWith(' 11'))).toEqual([
       'm meta 10',
@@ -246,17 +246,17 @@ describe('a stream that begins in the past', () => {
   it('is told nothing more when it was closed by what it heard', async () => {
     const { hub, tell } = opened();
     tell(...processedSlot(10), status(10, 'confirmed'));
-    const sink = new HearingSink();
+    const sink = new RecordingSink();
     const stream = hub.open('Subscribe', sink);
     const push = sink.push.bind(sink);
     sink.push = (names, tail) => {
       push(names, tail);
-      if (sink.heard.at(-1) === 's createdBank 11') stream.close();
+      if (sink.received.at(-1) === 's createdBank 11') stream.close();
     };
     await stream.request({ ...all, fromSlot: slot(10) });
     tell(status(11, 'createdBank'), account(11, 50, 1));
     await turns();
-    expect(sink.heard).toContain('s createdBank 11');
+    expect(sink.received).toContain('s createdBank 11');
     sink.take();
     tell(account(11, 50, 2));
     expect(sink.take()).toEqual([]);
@@ -270,7 +270,7 @@ describe('a stream that begins in the past', () => {
       replayPauseMs: 1,
     });
     past(tell);
-    const sink = new HearingSink();
+    const sink = new RecordingSink();
     sink.waitingBytes = 101;
     await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
     for (let at = 14; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
@@ -300,8 +300,8 @@ describe('a stream that begins in the past', () => {
     const { hub, tell } = opened();
     past(tell);
     const other = await hearing(hub, all);
-    hub.feedFrom({
-      want: (_request, from) => {
+    hub.setSource({
+      subscribe: (_request, from) => {
         if (from !== null) {
           tell(
             ...processedSlot(8, 7),
@@ -322,7 +322,7 @@ describe('a stream that begins in the past', () => {
   it('is refused, and holds up no later request, when its source does not get ready in time', async () => {
     const { hub, tell } = opened({ replayReadyTimeoutMs: 1 });
     past(tell);
-    hub.feedFrom({ want: () => ({ ready: new Promise(() => {}), end: () => {} }) });
+    hub.setSource({ subscribe: () => ({ ready: new Promise(() => {}), end: () => {} }) });
     await expect(hearing(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
@@ -384,15 +384,15 @@ describe('a hub', () => {
   it('wants of its source what streams want, and no longer than they do', async () => {
     const { hub } = opened();
     const wanted = new Set<SubscribeRequest>();
-    hub.feedFrom({
-      want: (request) => {
+    hub.setSource({
+      subscribe: (request) => {
         wanted.add(request);
         return { ready: Promise.resolve(), end: () => wanted.delete(request) };
       },
     });
     const first = { blocksMeta: ['first'] };
     const second = { blocksMeta: ['second'] };
-    const stream = hub.open('Subscribe', new HearingSink());
+    const stream = hub.open('Subscribe', new RecordingSink());
     await stream.request(first);
     expect([...wanted]).toEqual([first]);
     await stream.request(second);
@@ -403,17 +403,17 @@ describe('a hub', () => {
 
   it('says to its source which wish one takes the place of', async () => {
     const { hub } = opened();
-    const wishes: Wish[] = [];
-    const replaced: (Wish | null | undefined)[] = [];
-    hub.feedFrom({
-      want: (_request, _from, before) => {
+    const wishes: FilterSet[] = [];
+    const replaced: (FilterSet | null | undefined)[] = [];
+    hub.setSource({
+      subscribe: (_request, _from, before) => {
         replaced.push(before);
         const wish = { ready: Promise.resolve(), end: () => {} };
         wishes.push(wish);
         return wish;
       },
     });
-    const stream = hub.open('Subscribe', new HearingSink());
+    const stream = hub.open('Subscribe', new RecordingSink());
     for (const name of ['first', 'second', 'third']) await stream.request({ blocksMeta: [name] });
     await hearing(hub, { blocksMeta: ['other'] });
     expect(replaced).toEqual([null, wishes[0], wishes[1], null]);
@@ -426,7 +426,7 @@ describe('a hub', () => {
       await hearing(hub, { blocksMeta: ['m'] }),
       await hearing(hub, { accounts: new Map([['a', {}]]) }),
     ];
-    hub.lost(slot(10), slot(12), new Set(['account']));
+    hub.onLost(slot(10), slot(12), new Set(['account']));
     expect(accounts.ended).toEqual({
       code: 'DATA_LOSS',
       message: 'updates of slots 10 to 12 were lost: subscribe again',
@@ -445,7 +445,7 @@ describe('a hub', () => {
       const { hub, tell } = opened();
       const before = await hearing(hub, all);
       tell(...processedSlot(5_000), status(5_000, 'finalized'));
-      hub.startOver(why);
+      hub.onReset(why);
       expect(before.ended?.code).toBe(code);
       expect(hub.size).toBe(0);
       const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });

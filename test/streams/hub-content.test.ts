@@ -8,7 +8,7 @@ import {
   encodeCommitmentRequest,
 } from '../../src/protocol/geyser/unary.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import { account, blockhashAt, HearingSink, meta, processedSlot, status } from './raw-slots.ts';
+import { account, blockhashAt, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
 
 /** What of a slot counts at each commitment. */
 const request: SubscribeRequest = {
@@ -17,16 +17,16 @@ const request: SubscribeRequest = {
 };
 
 async function opened() {
-  const hub = new GeyserHub({ blocksTurnMs: 60_000 });
+  const hub = new GeyserHub({ blocksTimeSliceMs: 60_000 });
   const sinks = await Promise.all(
     commitments.map(async (commitment) => {
-      const sink = new HearingSink();
+      const sink = new RecordingSink();
       await hub.open('Subscribe', sink).request({ ...request, commitment });
       return sink;
     }),
   );
   const tell = (...updates: readonly RawUpdate[]): void => {
-    for (const update of updates) hub.tell(update);
+    for (const update of updates) hub.onUpdate(update);
   };
   return { hub, sinks, tell };
 }

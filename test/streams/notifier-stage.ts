@@ -1,7 +1,7 @@
 import type { Commitment } from '../../src/protocol/commitment.ts';
 import type { Subscription } from '../../src/protocol/subscriptions.ts';
 import { LedgerNotifier, type LedgerNotifierOptions } from '../../src/streams/ledger-notifier.ts';
-import { block, executed, Heard, key, Story, signature } from './told-ledger.ts';
+import { block, executed, key, LedgerScript, NotificationRecorder, signature } from './ledger-script.ts';
 
 /** A subscription to an account, by its number. */
 export const accountOf = (n: number, commitment: Commitment): Subscription => ({
@@ -36,19 +36,19 @@ export const signatureOf = (n: number, commitment: Commitment, received = false)
 /** A notifier, a ledger that is told to it, and ears for it. */
 export function stage(options: Partial<LedgerNotifierOptions> = {}) {
   const notifier = new LedgerNotifier(options);
-  const hear = (subscription: Subscription): Heard => {
-    const heard = new Heard();
-    notifier.add(subscription, heard);
-    return heard;
+  const subscribe = (subscription: Subscription): NotificationRecorder => {
+    const recorder = new NotificationRecorder();
+    notifier.add(subscription, recorder);
+    return recorder;
   };
-  return { notifier, story: new Story(notifier), hear };
+  return { notifier, script: new LedgerScript(notifier), subscribe };
 }
 
 /** A slot in which account 1 is written and transaction `n` runs, up to and without `processed`. */
-export function play(story: Story, at: number, parent = at - 1, n = at): void {
-  story.created(at, parent);
-  story.account(at, 1, {});
-  story.transaction(at, { n });
-  story.frozen(at);
-  story.block(block(at, [executed({ n })], parent));
+export function play(script: LedgerScript, at: number, parent = at - 1, n = at): void {
+  script.created(at, parent);
+  script.account(at, 1, {});
+  script.transaction(at, { n });
+  script.frozen(at);
+  script.block(block(at, [executed({ n })], parent));
 }

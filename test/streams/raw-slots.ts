@@ -1,7 +1,3 @@
-import { addressFromBytes } from '../../src/ledger/address.ts';
-import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
-import { signatureFromBytes } from '../../src/ledger/signature.ts';
-import { lamports, slot as slotOf } from '../../src/ledger/units.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts';
 import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
@@ -11,7 +7,11 @@ import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';
 import type { GrpcStatus } from '../../src/protocol/grpc/status.ts';
-import type { Behind, GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
+import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
+import { signatureFromBytes } from '../../src/solana/signature.ts';
+import { lamports, slot as slotOf } from '../../src/solana/units.ts';
+import type { GeyserSink, StreamBacklog } from '../../src/streams/geyser/geyser-sink.ts';
 
 /** Short ledgers of raw updates, and sinks that say in short what they were told. */
 
@@ -118,29 +118,29 @@ function inShort(message: Buffer): string {
 }
 
 /** A sink that keeps what it is told, in short. */
-export class HearingSink implements GeyserSink {
-  readonly heard: string[] = [];
+export class RecordingSink implements GeyserSink {
+  readonly received: string[] = [];
   ended: GrpcStatus | null = null;
-  behind: Behind | null = null;
+  behind: StreamBacklog | null = null;
   waitingBytes = 0;
   /** Whether its client takes what comes; it is up to the test to say that it took what waits. */
   takes = true;
 
   push(names: Uint8Array, tail: Uint8Array): void {
     if (!this.takes) this.waitingBytes += names.length + tail.length;
-    this.heard.push(inShort(Buffer.concat([names, tail])));
+    this.received.push(inShort(Buffer.concat([names, tail])));
   }
 
   end(status: GrpcStatus): void {
     this.ended = status;
   }
 
-  lag(behind: Behind): void {
+  lag(behind: StreamBacklog): void {
     this.behind = behind;
   }
 
   /** What was heard since it was last asked. */
   take(): string[] {
-    return this.heard.splice(0);
+    return this.received.splice(0);
   }
 }

@@ -31,9 +31,9 @@ export class ScriptedFeed implements Feed {
   }
 
   /** Tells every live opening of a kind. */
-  tell(kind: Subscription['kind'], result: string, last = false): void {
+  emit(kind: Subscription['kind'], result: string, last = false): void {
     for (const { subscription, listener } of this.live) {
-      if (subscription.kind === kind) listener.notify(Buffer.from(result), last);
+      if (subscription.kind === kind) listener.onNotification(Buffer.from(result), last);
     }
   }
 }

@@ -8,8 +8,8 @@ import type {
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { Channel } from '../../src/streams/geyser/channel.ts';
 import { compileFilters } from '../../src/streams/geyser/filters/compile.ts';
-import { drawnAccount, drawnBlock, drawnTransaction, KeptStream } from './drawn-updates.ts';
-import { key } from './told-ledger.ts';
+import { key } from './ledger-script.ts';
+import { accountUpdate, blockUpdate, RecordingSink, transactionUpdate } from './random-updates.ts';
 
 /** Streams that chose the same of a block share its bytes: those that chose something else must not. */
 
@@ -24,26 +24,26 @@ function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
 
 /** What each stream is told of a block. */
 async function told(
-  block: ReturnType<typeof drawnBlock>,
+  block: ReturnType<typeof blockUpdate>,
   ...requests: readonly Readonly<{ filter: BlocksFilter; slices?: readonly DataSlice[] }>[]
 ): Promise<Uint8Array[]> {
   const channel = new Channel();
   const streams = requests.map(({ filter, slices }) => {
-    const stream = new KeptStream();
+    const stream = new RecordingSink();
     const request = { blocks: new Map([['b', filter]]), ...(slices ? { accountsDataSlice: slices } : {}) };
     channel.add(stream).replace(compileFilters(request));
     return stream;
   });
-  channel.tell(block);
+  channel.emit(block);
   // Blocks are told in slices of time.
   await expect.poll(() => streams.every(({ messages }) => messages.length > 0), { interval: 1 }).toBe(true);
   return streams.map(({ messages }) => messages[0]!.tail);
 }
 
 const data = Uint8Array.from({ length: 40 }, (_, i) => i);
-const accounts = [drawnAccount({ address: 1, data }), drawnAccount({ address: 2, data })];
-const transactions = [drawnTransaction({ keys: [1] }), drawnTransaction({ keys: [2] })];
-const block = drawnBlock({ accounts, transactions });
+const accounts = [accountUpdate({ address: 1, data }), accountUpdate({ address: 2, data })];
+const transactions = [transactionUpdate({ keys: [1] }), transactionUpdate({ keys: [2] })];
+const block = blockUpdate({ accounts, transactions });
 
 describe('a block is not shared', () => {
   it('by streams that want other parts of the data in it, or all of it', async () => {

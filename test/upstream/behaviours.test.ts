@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/protocol/call.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { genesisHashes } from '../../src/upstream/chain.ts';
+import { genesisHashes } from '../../src/upstream/genesis.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import type { NodeStatus } from '../../src/upstream/node-status.ts';
@@ -20,11 +20,11 @@ import { noId } from './mock/no-id.ts';
 import { noIndex } from './mock/no-index.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { refusing } from './mock/refusing.ts';
+import { reporting } from './mock/reporting.ts';
 import type { Behaviour } from './mock/server.ts';
 import { silent } from './mock/silent.ts';
 import { slow } from './mock/slow.ts';
 import { stale } from './mock/stale.ts';
-import { telling } from './mock/telling.ts';
 import { throttling } from './mock/throttling.ts';
 import { truncated } from './mock/truncated.ts';
 import { wrongId } from './mock/wrong-id.ts';
@@ -38,7 +38,7 @@ let slotNow = 5_000;
 /** Moves on with every poll of anybody. */
 const head = (): number => slotNow++;
 const genesis = genesisHashes.devnet;
-const good = telling({ slot: head, genesis, result: GOOD });
+const good = reporting({ slot: head, genesis, result: GOOD });
 const old = { slot: head, genesis, result: STALE };
 
 const READS = 8;
@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
 
 /** What whoever asks is told: the result, or what the failure is called. */
 const told = (scene: Scene, asked: Call): Promise<string> =>
-  scene.pool.ask(asked).then(
+  scene.pool.request(asked).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : `JSON-RPC ${errorCode}`),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );

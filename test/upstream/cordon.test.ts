@@ -8,7 +8,7 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.ask(call('getBalance'));
+  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
 };
 const requests = (): number[] => scene.mocks.map(({ received }) => received.length);
 
@@ -55,8 +55,8 @@ describe('the trace of a call', () => {
     // Which of the two is asked first is left to chance.
     for (let i = 0; i < 100 && attempts.length < 2; i++) {
       attempts = [];
-      const trace = { attempted: (attempt: CallAttempt) => void attempts.push(attempt) };
-      await scene.pool.ask({ ...call('getBalance'), trace });
+      const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
+      await scene.pool.request({ ...call('getBalance'), trace });
     }
     expect(attempts).toMatchObject([
       { node: 'node-1', outcome: 'connection lost' },

@@ -12,7 +12,7 @@ afterEach(() => scene.close());
 const SCANS = 8;
 const scan = call('getProgramAccounts', ['11111111111111111111111111111111']);
 const answers = async (): Promise<string[]> => {
-  const all = await Promise.all(Array.from({ length: SCANS }, () => scene.pool.ask(scan)));
+  const all = await Promise.all(Array.from({ length: SCANS }, () => scene.pool.request(scan)));
   return all.map(({ body }) => body.toString());
 };
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { genesisHashes } from '../../src/upstream/chain.ts';
-import { probeNode } from '../../src/upstream/probe.ts';
+import { genesisHashes } from '../../src/upstream/genesis.ts';
+import { probeNode } from '../../src/upstream/probe/probe-node.ts';
 import { deadUrl } from './mock/dead.ts';
 import { htmlBadGateway } from './mock/html-bad-gateway.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';

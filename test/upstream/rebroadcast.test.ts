@@ -1,37 +1,37 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SendLimits } from '../../src/upstream/send/limits.ts';
+import type { SubmitLimits } from '../../src/upstream/submit/limits.ts';
 import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
 import { until } from './mock/pool.ts';
+import type { MockNode } from './mock/server.ts';
 import {
-  Followed,
-  put,
-  type SendingScene,
+  dispatch,
+  SubmissionTrace,
+  type SubmitScene,
   sendCall,
   signedTransaction,
-  stageSending,
-} from './mock/sending.ts';
-import type { MockNode } from './mock/server.ts';
+  stageSubmitter,
+} from './mock/submitting.ts';
 
 /** Transactions that were accepted, until it is known what became of them. */
-let scene: SendingScene;
+let scene: SubmitScene;
 let chain: MockChain;
 afterEach(() => scene.close());
 
-async function open(limits: Partial<SendLimits> = {}): Promise<SendingScene> {
+async function open(limits: Partial<SubmitLimits> = {}): Promise<SubmitScene> {
   chain = freshChain();
   const node = accepting(chain);
-  scene = await stageSending([node, node], [node], { limits: { rebroadcastMs: 20, ...limits } });
+  scene = await stageSubmitter([node, node], [node], { limits: { rebroadcastMs: 20, ...limits } });
   return scene;
 }
 
-const everybody = (): readonly MockNode[] => [...scene.mocks, ...scene.senders];
+const everybody = (): readonly MockNode[] => [...scene.mocks, ...scene.sendOnlyMocks];
 
-type Sent = Readonly<{ wire: Buffer; signature: string; trace: Followed }>;
+type Sent = Readonly<{ wire: Buffer; signature: string; trace: SubmissionTrace }>;
 
 /** Sends one that is accepted, and hears of it. */
 async function sendOne(config: object = {}): Promise<Sent> {
-  const [sent, trace] = [signedTransaction(), new Followed()];
-  expect(await put(scene.sending, sendCall(sent.wire, config, trace))).toBe(sent.signature);
+  const [sent, trace] = [signedTransaction(), new SubmissionTrace()];
+  expect(await dispatch(scene.submitter, sendCall(sent.wire, config, trace))).toBe(sent.signature);
   return { ...sent, trace };
 }
 
@@ -39,7 +39,7 @@ async function sendOne(config: object = {}): Promise<Sent> {
 const timesSent = ({ wire }: Sent, mock: MockNode): number =>
   mock.received.filter((one) => one.method === 'sendTransaction' && sentTo(one).wire.equals(wire)).length;
 const timesToAll = (sent: Sent): number => everybody().reduce((sum, mock) => sum + timesSent(sent, mock), 0);
-const isAtRest = (): boolean => scene.sending.pending === 0;
+const isAtRest = (): boolean => scene.submitter.pending === 0;
 
 describe('a transaction that was accepted', () => {
   it('is sent to everybody again and again until it is confirmed, and no longer', async () => {
@@ -48,13 +48,13 @@ describe('a transaction that was accepted', () => {
     const other = await sendOne();
     await until(() => everybody().every((mock) => timesSent(sent, mock) >= 4));
     chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
-    await until(() => sent.trace.fates.length > 0);
-    const [fate] = sent.trace.fates;
+    await until(() => sent.trace.results.length > 0);
+    const [fate] = sent.trace.results;
     expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
     expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
-    const said = fate!.again.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    const said = fate!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
     expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
-    expect(fate!.again.every(({ times }) => times >= 2)).toBe(true);
+    expect(fate!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
     // Attempts are those of the first time.
     expect(sent.trace.attempts).toHaveLength(3);
     // What was under way has arrived when another had its next turns.
@@ -73,7 +73,7 @@ describe('a transaction that was accepted', () => {
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
     await until(isAtRest);
-    expect(trace.fates).toEqual([
+    expect(trace.results).toEqual([
       {
         ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
         ...{ rebroadcasts: 0, again: [] },
@@ -84,13 +84,13 @@ describe('a transaction that was accepted', () => {
   it('goes on while one node alone says that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
-    scene = await stageSending([accepting(lying), accepting(chain)], [], { limits: { rebroadcastMs: 20 } });
+    scene = await stageSubmitter([accepting(lying), accepting(chain)], [], { limits: { rebroadcastMs: 20 } });
     const sent = await sendOne();
     await until(() => everybody().every((mock) => timesSent(sent, mock) >= 6));
-    expect(sent.trace.fates).toEqual([]);
+    expect(sent.trace.results).toEqual([]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
-    expect(sent.trace.fates).toMatchObject([{ name: 'confirmed' }]);
+    expect(sent.trace.results).toMatchObject([{ name: 'confirmed' }]);
   });
 
   it.each([
@@ -103,7 +103,7 @@ describe('a transaction that was accepted', () => {
     const asked = (): number =>
       scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
     await until(() => (fates.length > 0 ? isAtRest() : asked() > 3));
-    expect(trace.fates).toMatchObject(fates);
+    expect(trace.results).toMatchObject(fates);
   });
 
   it('has expired when its blockhash is over and no node knows it', async () => {
@@ -113,7 +113,7 @@ describe('a transaction that was accepted', () => {
     chain.isBlockhashValid = false;
     chain.blockHeight += 151;
     await until(isAtRest);
-    expect(trace.fates).toMatchObject([{ name: 'expired', slot: null }]);
+    expect(trace.results).toMatchObject([{ name: 'expired', slot: null }]);
   });
 
   it('is sent again as often as its sender wants', async () => {
@@ -127,15 +127,15 @@ describe('a transaction that was accepted', () => {
     expect([timesToAll(never), timesToAll(twice)]).toEqual([3, 9]);
     chain.status = () => landed('confirmed');
     await until(isAtRest);
-    expect(never.trace.fates).toMatchObject([{ name: 'confirmed', rebroadcasts: 0 }]);
-    expect(twice.trace.fates).toMatchObject([{ name: 'confirmed', rebroadcasts: 2 }]);
+    expect(never.trace.results).toMatchObject([{ name: 'confirmed', rebroadcasts: 0 }]);
+    expect(twice.trace.results).toMatchObject([{ name: 'confirmed', rebroadcasts: 2 }]);
   });
 
   it('is left alone while a fork has it', async () => {
     await open({ rebroadcastMs: 40 });
     chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
-    const sent = { ...signedTransaction(), trace: new Followed() };
-    await put(scene.sending, sendCall(sent.wire, {}, sent.trace));
+    const sent = { ...signedTransaction(), trace: new SubmissionTrace() };
+    await dispatch(scene.submitter, sendCall(sent.wire, {}, sent.trace));
     const other = await sendOne();
     await until(() => scene.mocks.some((mock) => mock.count('getSignatureStatuses') >= 1));
     const seen = timesToAll(other);
@@ -151,7 +151,7 @@ describe('a transaction that was accepted', () => {
     await open({ pendingMaxMs: 60 });
     const { trace } = await sendOne();
     await until(isAtRest);
-    expect(trace.fates).toMatchObject([{ name: 'unconfirmed' }]);
+    expect(trace.results).toMatchObject([{ name: 'unconfirmed' }]);
   });
 
   it('makes room for others when it was rebroadcast most often', async () => {
@@ -160,47 +160,47 @@ describe('a transaction that was accepted', () => {
     const never = await sendOne({ maxRetries: 0 });
     await until(() => everybody().every((mock) => timesSent(often, mock) >= 2));
     const last = await sendOne({ maxRetries: 0 });
-    expect(often.trace.fates).toMatchObject([{ name: 'shed' }]);
-    expect([never.trace.fates, last.trace.fates, scene.sending.shed]).toEqual([[], [], 1]);
+    expect(often.trace.results).toMatchObject([{ name: 'shed' }]);
+    expect([never.trace.results, last.trace.results, scene.submitter.shed]).toEqual([[], [], 1]);
   });
 
   it('is sent to nobody again when its signature is not of its bytes', async () => {
     await open();
     const forged = signedTransaction();
     forged.wire[forged.wire.length - 1]! ^= 1;
-    const trace = new Followed();
-    await put(scene.sending, sendCall(forged.wire, { skipPreflight: true }, trace));
+    const trace = new SubmissionTrace();
+    await dispatch(scene.submitter, sendCall(forged.wire, { skipPreflight: true }, trace));
     const good = await sendOne();
     await until(() => everybody().every((mock) => timesSent(good, mock) >= 3));
-    expect(trace.fates).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
+    expect(trace.results).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
     expect(everybody().map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
-    expect(scene.sending.pending).toBe(1);
+    expect(scene.submitter.pending).toBe(1);
   });
 
   it('makes room for others when there is no more memory', async () => {
     await open({ pendingMaxBytes: 1_500, rebroadcastMs: 60_000 });
     const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
-    expect(scene.sending.pending).toBeLessThan(3);
-    expect(traces[0]!.fates).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
-    expect(traces[2]!.fates).toEqual([]);
+    expect(scene.submitter.pending).toBeLessThan(3);
+    expect(traces[0]!.results).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
+    expect(traces[2]!.results).toEqual([]);
   });
 
   it('is told of to all who sent it', async () => {
     await open({ rebroadcastMs: 60_000 });
     const { wire } = signedTransaction();
-    const traces = [new Followed(), new Followed(), new Followed()];
-    for (const trace of traces) await put(scene.sending, sendCall(wire, {}, trace));
+    const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
+    for (const trace of traces) await dispatch(scene.submitter, sendCall(wire, {}, trace));
     chain.status = () => landed('confirmed');
     await until(isAtRest);
-    for (const { fates } of traces) expect(fates).toMatchObject([{ name: 'confirmed' }]);
+    for (const { results } of traces) expect(results).toMatchObject([{ name: 'confirmed' }]);
   });
 
   it('is left to the nodes when the service ends, which says so', async () => {
     await open();
     const { trace } = await sendOne();
-    await scene.sending.close();
-    expect(scene.sending.pending).toBe(0);
-    expect(trace.fates).toEqual([]);
+    await scene.submitter.close();
+    expect(scene.submitter.pending).toBe(0);
+    expect(trace.results).toEqual([]);
     expect(scene.logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, transactions: 1 }]);
   });
 });

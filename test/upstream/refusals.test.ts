@@ -20,15 +20,15 @@ it('An answer is refused for which there is no room beside others that come, and
   };
   const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
   scene = await stage([half, half], limits);
-  const first = scene.pool.ask(call('getBalance')).catch((thrown: Failure) => thrown.code);
-  const second = scene.pool.ask(call('getBlock', [1])).catch((thrown: Failure) => thrown.code);
+  const first = scene.pool.request(call('getBalance')).catch((thrown: Failure) => thrown.code);
+  const second = scene.pool.request(call('getBlock', [1])).catch((thrown: Failure) => thrown.code);
   expect(await Promise.race([first, second])).toBe('OVERLOADED');
   expect(scene.pool.status().map(({ failuresInRow }) => failuresInRow)).toEqual([0, 0]);
 });
 
 /** How asking for it ended: the text of the result, or the failure's code. */
 async function ended(method: string): Promise<string> {
-  return scene.pool.ask(call(method)).then(
+  return scene.pool.request(call(method)).then(
     ({ body }) => body.toString(),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );

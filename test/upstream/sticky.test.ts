@@ -6,7 +6,7 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.ask(call('getBalance'));
+  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
 };
 const busy = (): number[] =>
   scene.mocks.flatMap(({ received }, index) => (received.length > 0 ? [index] : []));

@@ -14,7 +14,7 @@ const boasting: Behaviour = (request, reply, socket) => {
 };
 
 const told = (): Promise<string> =>
-  scene.pool.ask(call('getBalance')).then(
+  scene.pool.request(call('getBalance')).then(
     ({ body }) => body.toString(),
     (failure: unknown) => (failure instanceof Failure ? failure.code : String(failure)),
   );

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { genesisHashes } from '../../src/upstream/chain.ts';
+import { genesisHashes } from '../../src/upstream/genesis.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { type Behaviour, type Received, send, sendError } from './mock/server.ts';
 
@@ -29,7 +29,8 @@ describe('a node of another chain', () => {
     ]);
     scene.pool.start();
     await until(() => states().join() === 'healthy,wrong-chain');
-    for (let i = 0; i < 20; i++) expect((await scene.pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    for (let i = 0; i < 20; i++)
+      expect((await scene.pool.request(call('getBalance'))).body.toString()).toBe('1');
     expect(scene.mocks[1]!.received).toHaveLength(0);
   });
 
@@ -46,7 +47,8 @@ describe('a node of another chain', () => {
     scene = await stage([nodeOf(PRIVATE, '1'), nodeOf(OTHER, '2', 9_000)]);
     scene.pool.start();
     await until(() => states().join() === 'healthy,wrong-chain' && scene.mocks[1]!.polls.length > 6);
-    for (let i = 0; i < 20; i++) expect((await scene.pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    for (let i = 0; i < 20; i++)
+      expect((await scene.pool.request(call('getBalance'))).body.toString()).toBe('1');
     const told = scene.logged.map((line) => JSON.parse(line)).filter(({ chains }) => chains !== undefined);
     expect(told).toHaveLength(1);
     expect(told[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });

@@ -14,29 +14,29 @@ import {
 } from '@solana/web3.js';
 import { type FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
 import { describe, expect, it } from 'vitest';
-import { type Address, addressBytes } from '../../src/ledger/address.ts';
-import { decodeAddressLookupTable } from '../../src/ledger/address-lookup-table.ts';
-import { parseBlockhash } from '../../src/ledger/blockhash.ts';
-import { decodeNonce, durableNonceOf, encodeNonce } from '../../src/ledger/nonce.ts';
-import { programs, sysvars } from '../../src/ledger/programs.ts';
-import { decodeStakeState, encodeStakeState } from '../../src/ledger/stake-state.ts';
-import { decodeClock, encodeClock } from '../../src/ledger/sysvar/clock.ts';
-import { decodeEpochRewards, encodeEpochRewards } from '../../src/ledger/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule, encodeEpochSchedule } from '../../src/ledger/sysvar/epoch-schedule.ts';
-import { decodeFees, encodeFees } from '../../src/ledger/sysvar/fees.ts';
-import { decodeLastRestartSlot, encodeLastRestartSlot } from '../../src/ledger/sysvar/last-restart-slot.ts';
+import { type Address, addressBytes } from '../../src/solana/address.ts';
+import { decodeAddressLookupTable } from '../../src/solana/address-lookup-table.ts';
+import { parseBlockhash } from '../../src/solana/blockhash.ts';
+import { decodeNonce, durableNonceOf, encodeNonce } from '../../src/solana/nonce.ts';
+import { programs, sysvars } from '../../src/solana/programs.ts';
+import { decodeStakeState, encodeStakeState } from '../../src/solana/stake-state.ts';
+import { decodeClock, encodeClock } from '../../src/solana/sysvar/clock.ts';
+import { decodeEpochRewards, encodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
+import { decodeEpochSchedule, encodeEpochSchedule } from '../../src/solana/sysvar/epoch-schedule.ts';
+import { decodeFees, encodeFees } from '../../src/solana/sysvar/fees.ts';
+import { decodeLastRestartSlot, encodeLastRestartSlot } from '../../src/solana/sysvar/last-restart-slot.ts';
 import {
   decodeRecentBlockhashes,
   encodeRecentBlockhashes,
-} from '../../src/ledger/sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/ledger/sysvar/rent.ts';
-import { decodeSlotHashes, encodeSlotHashes } from '../../src/ledger/sysvar/slot-hashes.ts';
-import { decodeSlotHistory, encodeSlotHistory } from '../../src/ledger/sysvar/slot-history.ts';
-import { decodeStakeHistory, encodeStakeHistory } from '../../src/ledger/sysvar/stake-history.ts';
-import { computeBudgetOf } from '../../src/ledger/transaction/compute-budget.ts';
-import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
-import { feeOf } from '../../src/ledger/transaction/fee.ts';
-import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
+} from '../../src/solana/sysvar/recent-blockhashes.ts';
+import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/solana/sysvar/rent.ts';
+import { decodeSlotHashes, encodeSlotHashes } from '../../src/solana/sysvar/slot-hashes.ts';
+import { decodeSlotHistory, encodeSlotHistory } from '../../src/solana/sysvar/slot-history.ts';
+import { decodeStakeHistory, encodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { computeBudgetOf } from '../../src/solana/transaction/compute-budget.ts';
+import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
+import { feeOf } from '../../src/solana/transaction/fee.ts';
+import { decodeVoteState, encodeVoteState } from '../../src/solana/vote-state.ts';
 
 const SOL = 1_000_000_000;
 const vm = new LiteSvm();

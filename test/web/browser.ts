@@ -41,7 +41,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 /** Keeps a picture of the whole page as `<name>-<theme>.png`. */
-export async function keepPicture(page: Page, name: string): Promise<void> {
+export async function saveScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
   await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage: true, animations: 'disabled' });
 }

@@ -51,5 +51,5 @@ export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPa
 }
 
 /** What the dialog with a new key shows. */
-export const shownKey = async (page: Page): Promise<string> =>
+export const displayedKey = async (page: Page): Promise<string> =>
   (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';

@@ -1,4 +1,9 @@
-import type { Answered, Asked, Contract, ContractName } from '../../src/control/api/contract/contract.ts';
+import type {
+  Contract,
+  ContractName,
+  RouteInput,
+  RouteOutput,
+} from '../../src/control/api/contract/contract.ts';
 
 /** Routes that answer with JSON; the others are links and streams, see `addressOf`. */
 export type CallName = {
@@ -6,8 +11,8 @@ export type CallName = {
 }[ContractName];
 
 /** The arguments behind a route's name: none where it asks for nothing. */
-export type AskedOf<Name extends ContractName> =
-  Record<never, never> extends Asked<Name> ? [asked?: Asked<Name>] : [asked: Asked<Name>];
+export type InputArgs<Name extends ContractName> =
+  Record<never, never> extends RouteInput<Name> ? [asked?: RouteInput<Name>] : [asked: RouteInput<Name>];
 
 type Parts = Readonly<{
   path?: Readonly<Record<string, string>>;
@@ -45,8 +50,8 @@ export class ApiProblem extends Error {
 }
 
 /** The address of a route, for links that download and for event streams. */
-export function addressOf<Name extends ContractName>(name: Name, ...[asked]: AskedOf<Name>): string {
-  const { path = {}, query = {} } = (asked ?? {}) as Parts;
+export function addressOf<Name extends ContractName>(name: Name, ...[input]: InputArgs<Name>): string {
+  const { path = {}, query = {} } = (input ?? {}) as Parts;
   const template = name.slice(name.indexOf('/'));
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(path[part] ?? ''));
   const search = new URLSearchParams();
@@ -61,11 +66,11 @@ export function addressOf<Name extends ContractName>(name: Name, ...[asked]: Ask
  */
 export async function call<Name extends CallName>(
   name: Name,
-  ...asked: AskedOf<Name>
-): Promise<Answered<Name>> {
-  const { body } = (asked[0] ?? {}) as Parts;
-  const answer = await send(addressOf(name, ...asked), name.slice(0, name.indexOf(' ')), body);
-  return answer as Answered<Name>;
+  ...input: InputArgs<Name>
+): Promise<RouteOutput<Name>> {
+  const { body } = (input[0] ?? {}) as Parts;
+  const answer = await send(addressOf(name, ...input), name.slice(0, name.indexOf(' ')), body);
+  return answer as RouteOutput<Name>;
 }
 
 /** Sends one request with the session's cookie, and reads JSON. @throws ApiProblem */
@@ -130,5 +135,5 @@ function problemOf(response: Response, value: unknown): ApiProblem {
 }
 
 /** The words of a problem, of whatever was thrown. */
-export const wordsOf = (thrown: unknown): string =>
+export const messageOf = (thrown: unknown): string =>
   thrown instanceof ApiProblem ? thrown.message : 'Something went wrong in this page. Reload it to go on.';

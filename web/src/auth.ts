@@ -12,9 +12,9 @@ export async function signIn(email: string, password: string): Promise<{ needsSe
 }
 
 /** Gives the second factor: six digits of the app, or one of the backup codes. */
-export const giveTotp = (code: string, trustDevice: boolean): Promise<unknown> =>
+export const submitTotp = (code: string, trustDevice: boolean): Promise<unknown> =>
   auth('/two-factor/verify-totp', { code, trustDevice });
-export const giveBackupCode = (code: string): Promise<unknown> =>
+export const submitBackupCode = (code: string): Promise<unknown> =>
   auth('/two-factor/verify-backup-code', { code });
 
 export type SignUp = Readonly<{ name: string; email: string; password: string; invitation?: string }>;
@@ -25,7 +25,7 @@ export const signUp = (user: SignUp): Promise<unknown> => auth('/sign-up/email',
 export const signOut = (): Promise<unknown> => auth('/sign-out');
 
 /** Begins to sign in elsewhere. @returns where the browser must go. */
-export async function beginOidc(providerId: string, next: string): Promise<string> {
+export async function startOidc(providerId: string, next: string): Promise<string> {
   const answer = (await auth('/sign-in/oauth2', {
     providerId,
     callbackURL: next,
@@ -63,14 +63,14 @@ export const listSessions = async (): Promise<Session[]> =>
   (await send('/api/auth/list-sessions', 'GET')) as Session[];
 
 /** The session of this browser. */
-export const thisSession = async (): Promise<Session | null> =>
+export const currentSession = async (): Promise<Session | null> =>
   ((await send('/api/auth/get-session', 'GET')) as { session: Session } | null)?.session ?? null;
 
 export const revokeSession = (token: string): Promise<unknown> => auth('/revoke-session', { token });
 export const revokeOtherSessions = (): Promise<unknown> => auth('/revoke-other-sessions');
 
 /** Begins to link an account elsewhere to the one that is signed in. @returns where the browser must go. */
-export async function beginLink(providerId: string, next: string): Promise<string> {
+export async function startLink(providerId: string, next: string): Promise<string> {
   const answer = (await auth('/link/oauth2', { providerId, callbackURL: next, errorCallbackURL: next })) as {
     url: string;
   };
@@ -78,6 +78,6 @@ export async function beginLink(providerId: string, next: string): Promise<strin
 }
 
 /** Asks for a link with which to set a new password; whether there is such an account is not told. */
-export const askForReset = (email: string): Promise<unknown> => auth('/request-password-reset', { email });
+export const requestReset = (email: string): Promise<unknown> => auth('/request-password-reset', { email });
 export const resetPassword = (token: string, newPassword: string): Promise<unknown> =>
   auth('/reset-password', { token, newPassword });

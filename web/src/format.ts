@@ -60,11 +60,11 @@ const spans: readonly (readonly [ms: number, name: string])[] = [
 
 /** A stretch of time by its two largest units: `2 h 5 min`. */
 export function formatSpan(ms: number): string {
-  let left = Math.max(0, Math.round(ms / 1000) * 1000);
+  let remaining = Math.max(0, Math.round(ms / 1000) * 1000);
   const parts: string[] = [];
   for (const [size, name] of spans) {
-    const number = Math.floor(left / size);
-    left -= number * size;
+    const number = Math.floor(remaining / size);
+    remaining -= number * size;
     if (number > 0) parts.push(`${number} ${name}`);
     if (parts.length === 2 || (parts.length === 1 && number === 0)) break;
   }
@@ -79,7 +79,7 @@ export function formatAgo(at: number, now: number): string {
   return `${Math.floor(ms / size)} ${name} ago`;
 }
 
-/** LAST_TIME of src/base/last-time.ts: rows of old may have later ones, which are written as this. */
+/** LAST_TIME of src/base/max-time.ts: rows of old may have later ones, which are written as this. */
 const TIME_MAX = Date.UTC(10_000, 0) - 1;
 const dateOf = (at: number): Date => new Date(Math.min(at, TIME_MAX));
 

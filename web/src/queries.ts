@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Answered, Asked } from '../../src/control/api/contract/contract.ts';
+import type { RouteInput, RouteOutput } from '../../src/control/api/contract/contract.ts';
 import { ApiProblem, type CallName, call } from './api.ts';
 import { useRange } from './range.ts';
 
@@ -32,9 +32,12 @@ export const queryClient = new QueryClient({
 const isPassing = (problem: unknown): boolean =>
   problem instanceof ApiProblem && (problem.status === 0 || problem.status >= 500);
 
-async function ask<Name extends CallName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>> {
+async function fetchRoute<Name extends CallName>(
+  name: Name,
+  input: RouteInput<Name>,
+): Promise<RouteOutput<Name>> {
   try {
-    return await (call as (name: Name, asked: Asked<Name>) => Promise<Answered<Name>>)(name, asked);
+    return await (call as (name: Name, input: RouteInput<Name>) => Promise<RouteOutput<Name>>)(name, input);
   } catch (thrown) {
     if (thrown instanceof ApiProblem && thrown.status === 401) onSignedOut();
     throw thrown;
@@ -46,12 +49,12 @@ export type CallOptions = Readonly<{ refetchMs?: number | false; enabled?: boole
 /** Asks a route and keeps its answer fresh. */
 export function useCall<Name extends CallName>(
   name: Name,
-  asked: Asked<Name>,
+  input: RouteInput<Name>,
   { refetchMs = false, enabled = true, keepPrevious = false }: CallOptions = {},
-): UseQueryResult<Answered<Name>, Error> {
-  return useQuery<Answered<Name>, Error>({
-    queryKey: [name, asked],
-    queryFn: () => ask(name, asked),
+): UseQueryResult<RouteOutput<Name>, Error> {
+  return useQuery<RouteOutput<Name>, Error>({
+    queryKey: [name, input],
+    queryFn: () => fetchRoute(name, input),
     refetchInterval: refetchMs,
     enabled,
     ...(keepPrevious ? { placeholderData: (before) => before as never } : {}),
@@ -60,7 +63,7 @@ export function useCall<Name extends CallName>(
 
 /** Routes whose query takes a stretch of time. */
 export type RangedName = {
-  [Name in CallName]: Asked<Name> extends { query?: infer Query }
+  [Name in CallName]: RouteInput<Name> extends { query?: infer Query }
     ? 'from' extends keyof NonNullable<Query>
       ? Name
       : never
@@ -70,35 +73,35 @@ export type RangedName = {
 /** Asks a route for the stretch of time in the URL, again and again while it moves on. */
 export function useRangedCall<Name extends RangedName>(
   name: Name,
-  asked: Asked<Name>,
+  input: RouteInput<Name>,
   { enabled = true }: CallOptions = {},
-): UseQueryResult<Answered<Name>, Error> {
+): UseQueryResult<RouteOutput<Name>, Error> {
   const range = useRange();
-  return useQuery<Answered<Name>, Error>({
-    queryKey: [name, asked, range.id],
+  return useQuery<RouteOutput<Name>, Error>({
+    queryKey: [name, input, range.id],
     queryFn: () => {
-      const { query } = asked as { query?: object };
-      return ask(name, { ...asked, query: { ...query, ...range.bounds() } } as Asked<Name>);
+      const { query } = input as { query?: object };
+      return fetchRoute(name, { ...input, query: { ...query, ...range.bounds() } } as RouteInput<Name>);
     },
     refetchInterval: range.refetchMs,
     enabled,
     // Another stretch of the same place: what was there stays until the new is.
     placeholderData: (before, query) =>
-      isSamePlace(query?.queryKey[1], asked) ? (before as never) : undefined,
+      isSameResource(query?.queryKey[1], input) ? (before as never) : undefined,
   });
 }
 
-const isSamePlace = (one: unknown, other: unknown): boolean =>
+const isSameResource = (one: unknown, other: unknown): boolean =>
   JSON.stringify((one as { path?: object } | undefined)?.path) ===
   JSON.stringify((other as { path?: object }).path);
 
 /** Changes something; then what any page shows is asked for again. */
 export function useChange<Name extends CallName>(
   name: Name,
-): UseMutationResult<Answered<Name>, Error, Asked<Name>> {
+): UseMutationResult<RouteOutput<Name>, Error, RouteInput<Name>> {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (asked: Asked<Name>) => ask(name, asked),
+    mutationFn: (input: RouteInput<Name>) => fetchRoute(name, input),
     onSuccess: () => client.invalidateQueries(),
   });
 }

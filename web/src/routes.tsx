@@ -123,7 +123,7 @@ const readNext = (search: Record<string, unknown>): { next?: string; error?: str
   ...(typeof search.error === 'string' ? { error: search.error } : {}),
 });
 
-const doors = [
+const authRoutes = [
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
@@ -153,7 +153,7 @@ const doors = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([frame.addChildren(framed), ...doors]),
+  routeTree: root.addChildren([frame.addChildren(framed), ...authRoutes]),
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   defaultPendingComponent: Skeleton,

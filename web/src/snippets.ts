@@ -1,9 +1,9 @@
-import type { Answered } from '../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../src/control/api/contract/keys.ts';
 
 /** Programs that use a key, ready to run. */
 
-type Urls = Answered<'GET /me'>['service']['urls'];
+type Urls = RouteOutput<'GET /me'>['service']['urls'];
 export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
 
 /** The system program's address: it is on every network. */
@@ -101,7 +101,7 @@ func main() {
 ];
 
 /** Where there is no door for streams, snippets show where it would be. */
-const NO_DOOR = 'http://127.0.0.1:50051';
+const GRPC_PLACEHOLDER = 'http://127.0.0.1:50051';
 
 const streams = {
   grpc: {
@@ -132,7 +132,7 @@ const streams = {
 } as const;
 
 const streamUrl = ({ grpc }: Urls): URL =>
-  new URL(grpc?.includes('://') ? grpc : `http://${grpc ?? NO_DOOR.slice(7)}`);
+  new URL(grpc?.includes('://') ? grpc : `http://${grpc ?? GRPC_PLACEHOLDER.slice(7)}`);
 const plainFlag = ({ protocol }: URL): string => (protocol === 'http:' ? '-plaintext ' : '');
 
 /** What the published client of Rust is handed, and by which of its calls. */

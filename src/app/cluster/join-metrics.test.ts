@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readMetrics } from '../../../test/observing/metrics-text.ts';
-import { MetricsText } from '../../base/metrics-text.ts';
+import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 
 /** What a worker tells. */

@@ -1,44 +1,44 @@
 import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
 import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
 import { DeshredClient } from '../../upstream/shreds/deshred-client.ts';
 import { EntriesClient } from '../../upstream/shreds/entries-client.ts';
 import type { ShredLimits } from '../../upstream/shreds/shred-limits.ts';
-import type { Configuration } from '../configuration.ts';
-import { geyserVersion } from '../geyser-version.ts';
-import type { Shreds } from '../shreds.ts';
-import type { RelayPlace } from './shred-relay.ts';
+import { geyserVersion } from '../upstreams/geyser-version.ts';
+import type { Shreds } from '../upstreams/shreds.ts';
+import type { RelayAddress } from './shred-relay.ts';
 
 /** A stage where nobody sends anything is silent for as long; whether the primary is there, pings tell. */
-const SILENT_MAX_MS = 86_400_000;
+const STALL_MAX_MS = 86_400_000;
 
 /**
  * The shred stage as the primary tells it: everything of it was checked and told once there, so that it goes straight
  * to the streams of this worker.
  */
 export function openRelayedShreds(
-  { url, token }: RelayPlace,
+  { url, token }: RelayAddress,
   { shreds }: Pick<Configuration, 'shreds'>,
   log: Logger,
 ): Shreds {
   const hub = new DeshredHub({ version: geyserVersion() });
-  const limits: ShredLimits = { ...shreds, stallMs: SILENT_MAX_MS };
+  const limits: ShredLimits = { ...shreds, stallMs: STALL_MAX_MS };
   const server = { name: 'primary', url, headers: { 'x-token': token } };
   let accepted = 0;
   const transactions = new DeshredClient({
     ...{ server, limits, log },
     listener: {
-      transaction(transaction) {
+      onTransaction(transaction) {
         accepted++;
-        hub.transaction(transaction);
+        hub.onTransaction(transaction);
       },
-      slot: (slot) => hub.slot(slot),
+      onSlot: (slot) => hub.onSlot(slot),
     },
   });
   const entries = new EntriesClient({
     server,
     limits,
     log,
-    listener: { batch: (batch) => hub.batch(batch) },
+    listener: { onBatch: (batch) => hub.onBatch(batch) },
   });
   transactions.start();
   entries.start();
@@ -46,11 +46,11 @@ export function openRelayedShreds(
     get accepted() {
       return accepted;
     },
-    tell: () => {},
+    onUpdate: () => {},
   };
   const stop = async (): Promise<void> => {
     transactions.close();
     entries.close();
   };
-  return { hub, stage, wish: null, udp: null, askFrom: () => {}, stop };
+  return { hub, stage, standardFilters: null, udp: null, setRpcClient: () => {}, stop };
 }

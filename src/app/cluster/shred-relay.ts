@@ -2,17 +2,17 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
-import type { Caller } from '../../protocol/serve.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
-import type { GeyserDoor, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 
 /** Where workers hear the shred stage. The token is a secret of this run. */
-export type RelayPlace = Readonly<{ url: string; token: string }>;
+export type RelayAddress = Readonly<{ url: string; token: string }>;
 
 /** The shred stage, as the primary gives it on. */
-export type ShredRelay = Readonly<{ place: RelayPlace; stop(): Promise<void> }>;
+export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;
 
 const HOST = '127.0.0.1';
 
@@ -22,7 +22,7 @@ const CONNECTIONS_MAX = 256;
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Streams for who has the token, and nothing else. */
-class RelayDoor implements GeyserDoor {
+class RelayHandler implements GeyserHandler {
   readonly #hub: StreamOpener;
   readonly #token: Buffer;
 
@@ -38,8 +38,8 @@ class RelayDoor implements GeyserDoor {
       isUrgent: true,
       bounds: requestBounds,
       request: (request) => opened.request(request),
-      sent: () => {},
-      received: () => 0,
+      recordSent: () => {},
+      recordReceived: () => 0,
       close: () => opened.close(),
     };
   }
@@ -64,8 +64,8 @@ class RelayDoor implements GeyserDoor {
 /** Gives the shred stage on to the workers, on a port of this machine that nobody else can use. */
 export async function openShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
   const token = randomBytes(32).toString('base64url');
-  const parts = { door: new RelayDoor(hub, token), health: () => true, log };
+  const parts = { handler: new RelayHandler(hub, token), health: () => true, log };
   const server = new GrpcServer(parts, { host: HOST, connectionsMax: CONNECTIONS_MAX, compression: 'never' });
   const { port } = await server.listen();
-  return { place: { url: `http://${HOST}:${port}`, token }, stop: () => server.close() };
+  return { address: { url: `http://${HOST}:${port}`, token }, stop: () => server.close() };
 }

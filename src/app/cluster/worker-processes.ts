@@ -1,16 +1,16 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
-import type { Configuration } from '../configuration.ts';
-import { endHandedConnections } from './handed-connections.ts';
-import { Line } from './line.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { IpcChannel } from './ipc-channel.ts';
 import {
-  type Answerer,
-  type AnswerOf,
-  type AskedOf,
-  askedOfPrimary,
-  askedOfWorkers,
-  type Reached,
-} from './questions.ts';
+  type IpcHandlers,
+  primaryMethods,
+  type RequestOf,
+  type ResponseOf,
+  type WorkerAddress,
+  workerMethods,
+} from './ipc-messages.ts';
+import { closePendingConnections } from './pending-connections.ts';
 import { WorkerStartError } from './worker-start-error.ts';
 import { WORKER_VARIABLE } from './worker-variable.ts';
 
@@ -26,29 +26,33 @@ export type WorkerLimits = Readonly<{
   stopTimeoutMs: number;
 }>;
 
-type Out = typeof askedOfWorkers;
+type Out = typeof workerMethods;
 
 /** What is answered to a worker while it starts; the rest is answered by whoever started all of them. */
-type OwnQuestions = 'ready' | 'failed';
+type LifecycleMethods = 'ready' | 'failed';
 
 export type WorkerProcessesOptions = Readonly<{
   workers: number;
   limits: WorkerLimits;
   /** Answers what a worker asks. */
-  answererOf: (worker: number) => Omit<Answerer<typeof askedOfPrimary>, OwnQuestions>;
+  handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
   /** The configuration that is in force. */
   configuration: () => Configuration;
   /** A worker is gone. */
-  onLeft: (worker: number) => void;
+  onExit: (worker: number) => void;
   log: Logger;
 }>;
 
 /** One run of a worker. */
-type Run = Readonly<{ process: Worker; line: Line<Out, typeof askedOfPrimary>; ended: Promise<void> }>;
+type RunningWorker = Readonly<{
+  process: Worker;
+  channel: IpcChannel<Out, typeof primaryMethods>;
+  ended: Promise<void>;
+}>;
 
 /** One place, and the process that has it. */
-class Place {
-  run: Run | null = null;
+class WorkerEntry {
+  running: RunningWorker | null = null;
   isReady = false;
   readyAt = 0;
   /** Deaths since it last ran for `healthyAfterMs`. */
@@ -67,13 +71,13 @@ class Place {
  */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
-  readonly #places: readonly Place[];
+  readonly #entries: readonly WorkerEntry[];
   #stopping = false;
   #restarts = 0;
 
   constructor(options: WorkerProcessesOptions) {
     this.#options = options;
-    this.#places = Array.from({ length: options.workers }, (_, index) => new Place(index + 1));
+    this.#entries = Array.from({ length: options.workers }, (_, index) => new WorkerEntry(index + 1));
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
@@ -84,7 +88,7 @@ export class WorkerProcesses {
 
   /** Workers whose doors are open. */
   get readyWorkers(): readonly number[] {
-    return this.#places.filter(({ isReady }) => isReady).map(({ worker }) => worker);
+    return this.#entries.filter(({ isReady }) => isReady).map(({ worker }) => worker);
   }
 
   /**
@@ -93,68 +97,68 @@ export class WorkerProcesses {
    * @returns where they are reached.
    * @throws WorkerStartError
    */
-  async start(isFirst: boolean): Promise<Reached> {
-    const [first, ...others] = this.#places;
-    const one = this.#fork(first as Place);
+  async start(isFirst: boolean): Promise<WorkerAddress> {
+    const [first, ...others] = this.#entries;
+    const one = this.#fork(first as WorkerEntry);
     if (isFirst) await one;
-    const [reached] = await Promise.all([one, ...others.map((place) => this.#fork(place))]);
-    return reached;
+    const [address] = await Promise.all([one, ...others.map((entry) => this.#fork(entry))]);
+    return address;
   }
 
   /** Asks all whose doors are open. @returns what those answered that did in time. */
-  async askAll<Kind extends keyof Out & string>(
-    about: Kind,
-    value: AskedOf<Out, Kind>,
-    answerMs?: number,
-  ): Promise<Map<number, AnswerOf<Out, Kind>>> {
-    const answers = new Map<number, AnswerOf<Out, Kind>>();
-    const asked = this.#places.filter(({ isReady }) => isReady);
+  async requestAll<Kind extends keyof Out & string>(
+    method: Kind,
+    value: RequestOf<Out, Kind>,
+    timeoutMs?: number,
+  ): Promise<Map<number, ResponseOf<Out, Kind>>> {
+    const responses = new Map<number, ResponseOf<Out, Kind>>();
+    const readyEntries = this.#entries.filter(({ isReady }) => isReady);
     await Promise.all(
-      asked.map(async ({ worker, run }) => {
-        const answer = await run?.line.ask(about, value, answerMs).catch(() => undefined);
-        if (answer !== undefined) answers.set(worker, answer);
+      readyEntries.map(async ({ worker, running }) => {
+        const response = await running?.channel.request(method, value, timeoutMs).catch(() => undefined);
+        if (response !== undefined) responses.set(worker, response);
       }),
     );
-    return new Map([...answers].sort(([one], [other]) => one - other));
+    return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
   /** Tells each process that is built: before, it would end by it. */
   signal(signal: NodeJS.Signals): void {
-    for (const { run, isReady } of this.#places) if (isReady) run?.process.process.kill(signal);
+    for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
 
   /** Has one that is not as the others are start again. */
   renew(worker: number): void {
-    const run = this.#places[worker - 1]?.run ?? null;
-    if (run !== null) tellToStop(run, this.#options.limits.stopTimeoutMs);
+    const running = this.#entries[worker - 1]?.running ?? null;
+    if (running !== null) requestStop(running, this.#options.limits.stopTimeoutMs);
   }
 
   /** Has all of them drain; whoever takes longer than `stopTimeoutMs` is killed. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    for (const { timer } of this.#places) if (timer !== null) clearTimeout(timer);
-    const runs = this.#places.flatMap(({ run }) => (run === null ? [] : [run]));
-    for (const run of runs) tellToStop(run, this.#options.limits.stopTimeoutMs);
-    await Promise.all(runs.map(({ ended }) => ended));
+    for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
+    const runningWorkers = this.#entries.flatMap(({ running }) => (running === null ? [] : [running]));
+    for (const running of runningWorkers) requestStop(running, this.#options.limits.stopTimeoutMs);
+    await Promise.all(runningWorkers.map(({ ended }) => ended));
   }
 
   /** Starts the process of a place. @returns where it is reached. @throws WorkerStartError */
-  #fork(place: Place): Promise<Reached> {
-    const { promise, resolve, reject } = Promise.withResolvers<Reached>();
+  #fork(entry: WorkerEntry): Promise<WorkerAddress> {
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerAddress>();
     const { log, limits, configuration } = this.#options;
-    const { worker } = place;
-    const given = configuration();
+    const { worker } = entry;
+    const initialConfiguration = configuration();
     const process = cluster.fork({ [WORKER_VARIABLE]: String(worker) });
-    endHandedConnections(process.process);
-    const answerer: Answerer<typeof askedOfPrimary> = {
-      ...this.#options.answererOf(worker),
-      ready: (reached) => {
-        place.isReady = true;
-        place.readyAt = performance.now();
-        resolve(reached);
+    closePendingConnections(process.process);
+    const handlers: IpcHandlers<typeof primaryMethods> = {
+      ...this.#options.handlersFor(worker),
+      ready: (address) => {
+        entry.isReady = true;
+        entry.readyAt = performance.now();
+        resolve(address);
         // It was given another while it was being built.
-        if (configuration() !== given)
-          line.ask('apply', { configuration: configuration() }).catch(() => this.renew(worker));
+        if (configuration() !== initialConfiguration)
+          channel.request('apply', { configuration: configuration() }).catch(() => this.renew(worker));
         return null;
       },
       failed: ({ problem }) => {
@@ -162,63 +166,63 @@ export class WorkerProcesses {
         return null;
       },
     };
-    const line = new Line({
-      out: askedOfWorkers,
-      in: askedOfPrimary,
-      answerer,
-      post: (message) => {
+    const channel = new IpcChannel({
+      outgoing: workerMethods,
+      incoming: primaryMethods,
+      handlers,
+      send: (message) => {
         if (process.isConnected()) process.send(message, ignore);
         return process.isConnected();
       },
     });
-    process.on('message', (message: unknown) => line.take(message));
-    const late = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
-    const ended = endOf(process, (problem) => {
+    process.on('message', (message: unknown) => channel.receive(message));
+    const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
+    const ended = waitForExit(process, (problem) => {
       log.warn({ worker, problem }, 'a worker cannot be reached');
     }).then(({ code, signal }) => {
-      clearTimeout(late);
+      clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
       reject(new WorkerStartError(`worker ${worker} ended with ${how}; the log has its words`));
-      this.#left(place, code, signal);
+      this.#handleExit(entry, code, signal);
     });
-    promise.then(() => clearTimeout(late), ignore);
-    place.run = { process, line, ended };
+    promise.then(() => clearTimeout(killTimer), ignore);
+    entry.running = { process, channel, ended };
     return promise;
   }
 
-  #left(place: Place, code: number | null, signal: string | null): void {
-    const { log, limits, onLeft } = this.#options;
-    const { worker, run, isReady } = place;
-    run?.line.close();
-    place.run = null;
-    place.isReady = false;
-    onLeft(worker);
+  #handleExit(entry: WorkerEntry, code: number | null, signal: string | null): void {
+    const { log, limits, onExit } = this.#options;
+    const { worker, running, isReady } = entry;
+    running?.channel.close();
+    entry.running = null;
+    entry.isReady = false;
+    onExit(worker);
     if (this.#stopping) return;
-    if (isReady && performance.now() - place.readyAt >= limits.healthyAfterMs) place.deaths = 0;
+    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.deaths = 0;
     const delay = Math.min(
-      limits.restartDelayMinMs * 2 ** Math.min(place.deaths, 16),
+      limits.restartDelayMinMs * 2 ** Math.min(entry.deaths, 16),
       limits.restartDelayMaxMs,
     );
-    place.deaths++;
+    entry.deaths++;
     log.warn({ worker, code, signal, delay }, 'a worker ended; starting it again');
-    place.timer = setTimeout(() => this.#restart(place), delay);
+    entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
 
-  #restart(place: Place): void {
+  #restart(entry: WorkerEntry): void {
     const { log } = this.#options;
-    const { worker } = place;
+    const { worker } = entry;
     this.#restarts++;
-    this.#fork(place).then(
+    this.#fork(entry).then(
       () => log.info({ worker }, 'a worker is back'),
       (error: Error) => log.error({ worker, problem: error.message }, 'a worker did not come back'),
     );
   }
 }
 
-type End = Readonly<{ code: number | null; signal: string | null }>;
+type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
 /** Resolves when a process has ended, or could not be begun: then it says neither that it ended nor how. */
-function endOf(worker: Worker, onProblem: (problem: string) => void): Promise<End> {
+function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));
     worker.on('error', ({ message }) => {
@@ -229,10 +233,10 @@ function endOf(worker: Worker, onProblem: (problem: string) => void): Promise<En
 }
 
 /** Has a worker drain and end; whoever takes longer is killed. */
-function tellToStop({ process, line, ended }: Run, timeoutMs: number): void {
-  line.ask('stop', null).catch(ignore);
-  const late = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
-  void ended.then(() => clearTimeout(late));
+function requestStop({ process, channel, ended }: RunningWorker, timeoutMs: number): void {
+  channel.request('stop', null).catch(ignore);
+  const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
+  void ended.then(() => clearTimeout(killTimer));
 }
 
 /** What could not be sent is not waited for either: its time ends, or its process does. */

@@ -1,7 +1,7 @@
 /** A worker could not start; the message says why, in its words. */
 export class WorkerStartError extends Error {
-  constructor(why: string) {
-    super(why);
+  constructor(reason: string) {
+    super(reason);
     this.name = 'WorkerStartError';
   }
 }

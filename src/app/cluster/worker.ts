@@ -1,20 +1,20 @@
 import cluster from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
-import type { FileRoom } from '../../control/storage/file-room.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { ConfigurationError } from '../../config/errors.ts';
+import type { Environment } from '../../config/secrets.ts';
+import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Configuration } from '../configuration.ts';
-import { ConfigurationError } from '../configuration-errors.ts';
-import type { Environment } from '../configuration-secrets.ts';
-import { putHelpersBehind } from '../helper-threads.ts';
 import { problemText } from '../problem-text.ts';
+import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
-import { configurationOfWorker } from './configuration-of-worker.ts';
-import { Line } from './line.ts';
-import { LineExchange } from './line-exchange.ts';
-import { NoAnswer } from './no-answer.ts';
-import { type Answerer, askedOfPrimary, askedOfWorkers, type GivenSeat } from './questions.ts';
+import { IpcChannel } from './ipc-channel.ts';
+import { IpcError } from './ipc-error.ts';
+import { IpcLimitStore } from './ipc-limit-store.ts';
+import { type IpcHandlers, primaryMethods, type WorkerSettings, workerMethods } from './ipc-messages.ts';
 import { openRelayedShreds } from './relayed-shreds.ts';
-import type { Seat, SeatWorks } from './seat.ts';
+import { toWorkerConfiguration } from './worker-configuration.ts';
+import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
 export type WorkerOptions = Readonly<{
   environment: Environment;
@@ -22,22 +22,22 @@ export type WorkerOptions = Readonly<{
   /** The level that a section [log] stands for. */
   logLevelOf: (section: Configuration['log']) => string;
   /** Resolves when the process is to end, with why. */
-  told: Promise<string>;
+  shutdown: Promise<string>;
 }>;
 
-type PrimaryLine = Line<typeof askedOfPrimary, typeof askedOfWorkers>;
+type PrimaryChannel = IpcChannel<typeof primaryMethods, typeof workerMethods>;
 
 /** What this worker does when the primary asks, once it is built. */
-class Works implements Answerer<typeof askedOfWorkers> {
-  #works: SeatWorks | null = null;
+class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
+  #callbacks: WorkerCallbacks | null = null;
   #page: (() => string) | null = null;
   readonly #stopped = Promise.withResolvers<string>();
 
-  serve(works: SeatWorks): void {
-    this.#works = works;
+  setCallbacks(callbacks: WorkerCallbacks): void {
+    this.#callbacks = callbacks;
   }
 
-  show(page: () => string): void {
+  setMetricsPage(page: () => string): void {
     this.#page = page;
   }
 
@@ -51,108 +51,114 @@ class Works implements Answerer<typeof askedOfWorkers> {
     return null;
   };
   readonly refresh = async (): Promise<null> => {
-    await this.#built.refresh();
+    await this.#readyCallbacks.refresh();
     return null;
   };
   readonly page = (): string => {
-    if (this.#page === null) throw new NoAnswer('this worker shows no metrics');
+    if (this.#page === null) throw new IpcError('this worker shows no metrics');
     return this.#page();
   };
-  readonly check: Answerer<typeof askedOfWorkers>['check'] = (changes) => ({
-    problems: [...this.#built.check(changes)],
+  readonly check: IpcHandlers<typeof workerMethods>['check'] = (changes) => ({
+    problems: [...this.#readyCallbacks.check(changes)],
   });
-  readonly apply: Answerer<typeof askedOfWorkers>['apply'] = ({ configuration }) => {
-    this.#built.apply(configuration);
+  readonly apply: IpcHandlers<typeof workerMethods>['apply'] = ({ configuration }) => {
+    this.#readyCallbacks.apply(configuration);
     return null;
   };
 
-  get #built(): SeatWorks {
-    if (this.#works === null) throw new NoAnswer('this worker is not built yet');
-    return this.#works;
+  get #readyCallbacks(): WorkerCallbacks {
+    if (this.#callbacks === null) throw new IpcError('this worker is not built yet');
+    return this.#callbacks;
   }
 }
 
-function openLine(answerer: Works): PrimaryLine {
-  const line: PrimaryLine = new Line({
-    out: askedOfPrimary,
-    in: askedOfWorkers,
-    answerer,
-    post: (message) => {
+function openChannel(handlers: WorkerHandlers): PrimaryChannel {
+  const channel: PrimaryChannel = new IpcChannel({
+    outgoing: primaryMethods,
+    incoming: workerMethods,
+    handlers,
+    send: (message) => {
       if (!process.connected) return false;
       process.send?.(message, undefined, undefined, () => {});
       return true;
     },
   });
-  process.on('message', (message) => line.take(message));
-  process.once('disconnect', () => line.close());
-  return line;
+  process.on('message', (message) => channel.receive(message));
+  process.once('disconnect', () => channel.close());
+  return channel;
 }
 
-const roomOf = (line: PrimaryLine): FileRoom => ({
-  async take(cid, bytes) {
-    const isRoom = await line.ask('room', { cid, bytes }).catch(() => null);
-    if (isRoom === null) throw new Failure('STORAGE_UNAVAILABLE');
-    if (!isRoom) throw new Failure('STORAGE_FULL');
+const sharedQuotaOf = (channel: PrimaryChannel): SharedStorageQuota => ({
+  async reserve(cid, bytes) {
+    const isReserved = await channel.request('reserveStorage', { cid, bytes }).catch(() => null);
+    if (isReserved === null) throw new Failure('STORAGE_UNAVAILABLE');
+    if (!isReserved) throw new Failure('STORAGE_FULL');
   },
-  settle: (cid, isKept) => void line.ask('settled', { cid, isKept }).catch(() => {}),
+  settle: (cid, isStored) => void channel.request('settleStorage', { cid, isStored }).catch(() => {}),
 });
 
-function seatOf(given: GivenSeat, line: PrimaryLine, works: Works): Seat {
-  const { worker, workers, askers, configuration, ledger, shreds } = given;
+function workerContextOf(
+  settings: WorkerSettings,
+  channel: PrimaryChannel,
+  handlers: WorkerHandlers,
+): WorkerContext {
+  const { worker, workers, upstreamClients, configuration, ledger, shreds } = settings;
   const { commandTimeoutMs } = configuration.shared;
   return {
     worker,
-    partOf: (whole) => configurationOfWorker(whole, workers, askers),
+    toWorkerConfiguration: (whole) => toWorkerConfiguration(whole, workers, upstreamClients),
     ledger,
     openShreds: (log) => (shreds === null ? null : openRelayedShreds(shreds, configuration, log)),
-    limits: new LineExchange({
-      isThere: () => !line.isClosed,
-      run: (steps) => line.ask('limits', steps, commandTimeoutMs),
+    limits: new IpcLimitStore({
+      isConnected: () => !channel.isClosed,
+      execute: (steps) => channel.request('limits', steps, commandTimeoutMs),
     }),
-    room: roomOf(line),
+    sharedQuota: sharedQuotaOf(channel),
     joinMetrics(own) {
-      works.show(own);
-      return () => line.ask('metrics', null);
+      handlers.setMetricsPage(own);
+      return () => channel.request('metrics', null);
     },
     async reload(by) {
       const { actor, address = null, userAgent = null, requestId = null } = by;
-      const answer = await line.ask('reload', { actor, address, userAgent, requestId });
-      if ('problems' in answer) throw new ConfigurationError(answer.problems);
-      return answer;
+      const response = await channel.request('reload', { actor, address, userAgent, requestId });
+      if ('problems' in response) throw new ConfigurationError(response.problems);
+      return response;
     },
-    serve: (built) => works.serve(built),
+    setCallbacks: (built) => handlers.setCallbacks(built),
   };
 }
 
 /** What a log line names, so that it is known who says so. */
-const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: GivenSeat): Logger =>
+const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
 /** Never rejects: the primary is told what was wrong. @returns null where it could not start. */
 async function start(
   options: WorkerOptions,
-  line: PrimaryLine,
-  works: Works,
+  channel: PrimaryChannel,
+  handlers: WorkerHandlers,
   log: Logger,
-  given: GivenSeat,
+  settings: WorkerSettings,
 ): Promise<Service | null> {
-  putHelpersBehind(given.workers);
+  deprioritizeHelperThreads(settings.workers);
   try {
     const service = await startService({
-      configuration: given.configuration,
+      configuration: settings.configuration,
       environment: options.environment,
       // What there is one of is started by the primary.
       program: [process.execPath],
       log,
-      rereading: { read: () => given.configuration, logLevelOf: options.logLevelOf },
-      seat: seatOf(given, line, works),
+      reloadSource: { read: () => settings.configuration, logLevelOf: options.logLevelOf },
+      workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
     // A primary that is gone by now is heard of otherwise.
-    line.ask('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] }).catch(() => {});
+    channel
+      .request('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] })
+      .catch(() => {});
     return service;
   } catch (error) {
-    await line.ask('failed', { problem: problemText(error) }).catch(() => {});
+    await channel.request('failed', { problem: problemText(error) }).catch(() => {});
     return null;
   }
 }
@@ -166,14 +172,14 @@ export async function runWorker(options: WorkerOptions): Promise<boolean> {
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
   // The primary has everything read again. Whoever tells the whole group must not end the workers by it.
   process.on('SIGHUP', () => {});
-  const works = new Works();
-  const line = openLine(works);
-  const given = await line.ask('seat', null);
-  const log = logOf(options, given);
-  const service = await start(options, line, works, log, given);
+  const handlers = new WorkerHandlers();
+  const channel = openChannel(handlers);
+  const settings = await channel.request('getSettings', null);
+  const log = logOf(options, settings);
+  const service = await start(options, channel, handlers, log, settings);
   if (service === null) return false;
-  const why = await Promise.race([options.told, works.stopped]);
-  log.info({ why }, 'stopping');
+  const reason = await Promise.race([options.shutdown, handlers.stopped]);
+  log.info({ reason }, 'stopping');
   await service.stop();
   log.info('stopped');
   if (process.connected) process.disconnect();

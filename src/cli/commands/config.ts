@@ -1,12 +1,8 @@
-import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
-import {
-  configurationArguments,
-  configurationOptions,
-  parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { ConfigurationError, describeProblem } from '../../app/configuration-errors.ts';
-import { showConfiguration } from '../../app/configuration-view.ts';
 import { configurationWarnings, nodesByNetwork } from '../../app/configuration-warnings.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { ConfigurationError, describeProblem } from '../../config/errors.ts';
+import { showConfiguration } from '../../config/redacted-view.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway config <action> [options]
@@ -54,9 +50,9 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const json = parsed.values.json === true;
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-    const shown = showConfiguration(configuration);
+    const output = showConfiguration(configuration);
     const warnings = configurationWarnings(configuration, terminal.environment);
-    const whole = action === 'show' ? shown : { ok: true, warnings, configuration: shown };
+    const whole = action === 'show' ? output : { ok: true, warnings, configuration: output };
     if (json || action === 'show') terminal.out(`${JSON.stringify(whole, null, 2)}\n`);
     else terminal.out(summaryOf(configuration, warnings));
     return exitCodes.ok;

@@ -1,11 +1,3 @@
-import type { Configuration } from '../../app/configuration.ts';
-import { loadConfiguration } from '../../app/configuration.ts';
-import {
-  configurationArguments,
-  configurationOptions,
-  type ParsedArguments,
-  parseArguments,
-} from '../../app/configuration-arguments.ts';
 import {
   backupDatabase,
   type DatabaseFacts,
@@ -13,7 +5,15 @@ import {
   moveDatabase,
   restoreDatabase,
   type TableProgress,
-} from '../../app/db-commands.ts';
+} from '../../app/commands/database.ts';
+import {
+  configurationArguments,
+  configurationOptions,
+  type ParsedArguments,
+  parseArguments,
+} from '../../config/arguments.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway db <action> [options]

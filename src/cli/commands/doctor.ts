@@ -1,12 +1,8 @@
-import { loadConfiguration } from '../../app/configuration.ts';
-import {
-  configurationArguments,
-  configurationOptions,
-  parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { ConfigurationError, describeProblem } from '../../app/configuration-errors.ts';
-import { examine } from '../../app/doctor.ts';
-import type { Finding } from '../../app/finding.ts';
+import type { Finding } from '../../app/doctor/check.ts';
+import { examine } from '../../app/doctor/doctor.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { ConfigurationError, describeProblem } from '../../config/errors.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway doctor [options]

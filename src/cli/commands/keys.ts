@@ -1,18 +1,23 @@
-import { loadConfiguration } from '../../app/configuration.ts';
+import {
+  identifyKeyOffline,
+  type KeyCommands,
+  remoteKeyCommands,
+  withKeyCommands,
+} from '../../app/commands/keys.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { type KeyOffice, remoteKeyOffice, whoseOffline, withKeyOffice } from '../../app/keys-commands.ts';
+} from '../../config/arguments.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { readApiToken } from '../api-token.ts';
+import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { type RuleValues, rulesOf } from '../key-arguments.ts';
-import { keyTable, newKeyText, whoseText } from '../key-text.ts';
+import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
 import { readSecret } from '../read-secret.ts';
 import { parseExpiry, parseHours } from '../time-arguments.ts';
-import { tokenIn } from '../token-in.ts';
-import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway keys <action> [options]
 
@@ -104,7 +109,7 @@ type Values = RuleValues &
   }>;
 
 type Job = Readonly<{
-  office: KeyOffice;
+  commands: KeyCommands;
   values: Values;
   key: string;
   /** Absent where the service decides. */
@@ -114,62 +119,62 @@ type Job = Readonly<{
 /** What an action answers, for people and for programs. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
-async function create({ office, values }: Job): Promise<Report> {
+async function create({ commands, values }: Job): Promise<Report> {
   if (values.name === undefined)
     throw new UsageError('a key needs a name: solway keys create --name "web shop"');
   const expiresAt = values.expires === undefined ? null : parseExpiry(values.expires, Date.now());
   const { product = 'rpc', name, plan: planId, public: isPublic } = values;
   const { networks, ...rules } = rulesOf(values);
-  const wish = { ...rules, networks: networks ?? undefined, product, name, planId, expiresAt, isPublic };
-  const created = await office.create(wish);
+  const input = { ...rules, networks: networks ?? undefined, product, name, planId, expiresAt, isPublic };
+  const created = await commands.create(input);
   return { text: newKeyText(created), json: created };
 }
 
-async function list({ office, values }: Job): Promise<Report> {
-  const keys = await office.list({ product: values.product, withRevoked: values.all === true });
+async function list({ commands, values }: Job): Promise<Report> {
+  const keys = await commands.list({ product: values.product, withRevoked: values.all === true });
   return { text: keyTable(keys), json: { keys } };
 }
 
-async function set({ office, values, key }: Job): Promise<Report> {
+async function set({ commands, values, key }: Job): Promise<Report> {
   const { name, expires } = values;
   const expiresAt =
     expires === undefined ? undefined : expires === 'never' ? null : parseExpiry(expires, Date.now());
   const change = { ...rulesOf(values), name, expiresAt };
   if (Object.values(change).every((value) => value === undefined))
     throw new UsageError('say what is to be changed: solway keys set KEY --cidr 192.0.2.0/24');
-  const changed = await office.change(key, change);
+  const changed = await commands.change(key, change);
   return { text: `${changed.start}… is changed, with the others of its family.\n`, json: { key: changed } };
 }
 
 /** What becomes of the key that was replaced. */
-function fate({ key, old }: Awaited<ReturnType<KeyOffice['rotate']>>): string {
+function describeReplacedKey({ key, old }: Awaited<ReturnType<KeyCommands['rotate']>>): string {
   const end = old.expiresAt ?? 0;
   return end <= key.createdAt ? 'has ended' : `goes on until ${new Date(end).toISOString()}`;
 }
 
-async function rotate({ office, values, key, overlapHours }: Job): Promise<Report> {
+async function rotate({ commands, values, key, overlapHours }: Job): Promise<Report> {
   if (values.cut === true) {
-    const cut = await office.cutOverlap(key);
+    const cut = await commands.cutOverlap(key);
     return { text: `${cut.start}… has ended.\n`, json: { key: cut } };
   }
   const hours = values.overlap === undefined ? overlapHours : parseHours(values.overlap);
-  const rotated = await office.rotate(key, hours === undefined ? hours : Math.round(hours * 3_600_000));
+  const rotated = await commands.rotate(key, hours === undefined ? hours : Math.round(hours * 3_600_000));
   return {
-    text: `${newKeyText(rotated)}The old key ${rotated.old.start}… ${fate(rotated)}.\n`,
+    text: `${newKeyText(rotated)}The old key ${rotated.old.start}… ${describeReplacedKey(rotated)}.\n`,
     json: rotated,
   };
 }
 
 const change =
   (verb: 'revoke' | 'disable' | 'enable', done: string) =>
-  async ({ office, key }: Job): Promise<Report> => {
-    const changed = await office[verb](key);
+  async ({ commands, key }: Job): Promise<Report> => {
+    const changed = await commands[verb](key);
     return { text: `${changed.start}… is ${done}.\n`, json: { key: changed } };
   };
 
-async function whose({ office, key }: Job): Promise<Report> {
-  const found = await office.whose(key);
-  return { text: whoseText(found), json: found };
+async function whose({ commands, key }: Job): Promise<Report> {
+  const found = await commands.identify(key);
+  return { text: identifiedKeyText(found), json: found };
 }
 
 type Action = Readonly<{
@@ -238,17 +243,17 @@ async function act(
   const values = parsed.values as Values;
   const { server, customer } = parsed.values as { server?: string; customer?: string };
   if (server !== undefined) {
-    const token = tokenIn(environment, 'anybody');
-    const office = await remoteKeyOffice({ url: server, token, customer });
-    return action.does({ office, values, key, overlapHours: undefined });
+    const token = readApiToken(environment, 'anybody');
+    const commands = await remoteKeyCommands({ url: server, token, customer });
+    return action.does({ commands, values, key, overlapHours: undefined });
   }
   // --network is one of the key here, and not of a node.
   const tokens = parsed.tokens.filter(({ name }) => name !== 'network');
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens }), environment);
   const { overlapHours } = configuration.keys;
-  const makesStore = action.does === create;
-  const place = { configuration, environment, who: whoActs(), customer, makesStore };
-  return withKeyOffice(place, (office) => action.does({ office, values, key, overlapHours }));
+  const createIfMissing = action.does === create;
+  const commandOptions = { configuration, environment, actor: getAuditActor(), customer, createIfMissing };
+  return withKeyCommands(commandOptions, (commands) => action.does({ commands, values, key, overlapHours }));
 }
 
 async function reportOf(parsed: ParsedArguments, { environment }: Terminal): Promise<Report> {
@@ -256,8 +261,8 @@ async function reportOf(parsed: ParsedArguments, { environment }: Terminal): Pro
   const named = parsed.positionals[1] ?? '';
   if (action.does !== whose) return act(action, parsed, named, environment);
   const text = named === '-' ? await readSecret(process.stdin) : named.trim();
-  const offline = whoseOffline(text);
-  if (offline !== null) return { text: whoseText(offline), json: offline };
+  const offline = identifyKeyOffline(text);
+  if (offline !== null) return { text: identifiedKeyText(offline), json: offline };
   return act(action, parsed, text, environment);
 }
 

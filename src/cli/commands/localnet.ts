@@ -1,15 +1,15 @@
-import { ArgumentsError, parseArguments } from '../../app/configuration-arguments.ts';
-import { readGenesisFiles } from '../../app/genesis-files.ts';
-import type { Localnet, LocalnetOptions } from '../../app/localnet.ts';
+import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
+import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
+import { ledgerProblemText } from '../../app/problem-text.ts';
+import { createLogger } from '../../base/log.ts';
+import { ArgumentsError, parseArguments } from '../../config/arguments.ts';
 import {
   SLOTS_PER_EPOCH_MAX,
   localnetDefaults as usual,
   WARP_SLOT_MAX,
-} from '../../app/localnet-defaults.ts';
-import { ledgerProblemText } from '../../app/problem-text.ts';
-import { createLogger } from '../../base/log.ts';
+} from '../../config/localnet-defaults.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { untilTold } from '../until-told.ts';
+import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { withoutValidatorFlags } from './validator-flags.ts';
 
 const help = `Usage: solway localnet [options]
@@ -95,18 +95,18 @@ function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups 
   const groups = new Map<string, string[][]>();
   for (let i = 0; i < args.length; i++) {
     const name = args[i] ?? '';
-    const wanted = severalValues.get(name);
-    if (wanted === undefined) {
+    const valueNames = severalValues.get(name);
+    if (valueNames === undefined) {
       rest.push(name);
       continue;
     }
-    const values = args.slice(i + 1, i + 1 + wanted.length);
-    if (values.length < wanted.length) {
-      const count = wanted.length === 2 ? 'two' : 'three';
-      throw new UsageError(`${name} takes ${count} values: ${name} ${wanted.join(' ')}`);
+    const values = args.slice(i + 1, i + 1 + valueNames.length);
+    if (values.length < valueNames.length) {
+      const count = valueNames.length === 2 ? 'two' : 'three';
+      throw new UsageError(`${name} takes ${count} values: ${name} ${valueNames.join(' ')}`);
     }
     groups.set(name, [...(groups.get(name) ?? []), values]);
-    i += wanted.length;
+    i += valueNames.length;
   }
   return { rest, groups };
 }
@@ -120,8 +120,8 @@ function whole(name: string, text: string | undefined, least: number, most: numb
 
 /** The named options, each its last value, and those that may be repeated. @throws UsageError, ArgumentsError */
 function parse(args: readonly string[]) {
-  const known = withoutValidatorFlags(args);
-  const { rest, groups } = splitGroups(known.rest);
+  const filtered = withoutValidatorFlags(args);
+  const { rest, groups } = splitGroups(filtered.rest);
   const { values, positionals } = parseArguments(rest, options);
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]?.slice(0, 40)}" is not understood: see solway localnet --help`);
@@ -133,7 +133,7 @@ function parse(args: readonly string[]) {
   const accountDirs = (values['account-dir'] ?? []) as string[];
   const shredsTo = (values['shreds-to'] ?? []) as string[];
   const flag = (name: 'reset' | 'quiet' | 'json'): boolean => values[name] === true;
-  return { text, flag, accountDirs, shredsTo, groups, notes: known.notes };
+  return { text, flag, accountDirs, shredsTo, groups, notes: filtered.notes };
 }
 
 type Parsed = ReturnType<typeof parse>;
@@ -170,8 +170,8 @@ function readOptions(
   const ledgerDir = text('ledger') ?? usual.ledgerDir;
   const host = text('bind-address') ?? usual.host;
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  const doors = { host, faucetPort, geyserPorts, shredsTo: shredsTo.map(shredTarget) };
-  return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...doors, ...numbers, ...genesis, log };
+  const listeners = { host, faucetPort, geyserPorts, shredsTo: shredsTo.map(shredTarget) };
+  return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
 }
 
 /** "host:port", an IPv6 address in brackets. @throws UsageError */
@@ -204,14 +204,14 @@ The ledger answers on http://${host}:${rpcPort}
 `;
 }
 
-async function runUntilTold(
+async function runUntilShutdown(
   settings: LocalnetOptions,
   flag: Parsed['flag'],
   terminal: Terminal,
 ): Promise<void> {
-  const told = untilTold();
+  const shutdown = waitForShutdown();
   // Loading the VM takes its time: not before it is known to be wanted.
-  const { startLocalnet } = await import('../../app/localnet.ts');
+  const { startLocalnet } = await import('../../app/localnet/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
   const { rpcPort, pubsubPort, faucetPort, grpcPort } = localnet;
   const optional = faucetPort === null ? {} : { faucetPort };
@@ -219,7 +219,7 @@ async function runUntilTold(
   if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
   else if (!flag('quiet')) terminal.out(describe(localnet, settings));
   process.send?.(ready);
-  await told;
+  await shutdown;
   await localnet.stop();
 }
 
@@ -228,7 +228,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const log = createLogger(parsed.flag('quiet') ? 'warn' : 'info', terminal.err);
   for (const note of parsed.notes) terminal.err(`solway: ${note}\n`);
   try {
-    await runUntilTold(readOptions(parsed, log), parsed.flag, terminal);
+    await runUntilShutdown(readOptions(parsed, log), parsed.flag, terminal);
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof UsageError || error instanceof ArgumentsError) throw error;

@@ -1,13 +1,13 @@
-import { loadConfiguration } from '../../app/configuration.ts';
+import { type OperatorCommands, withOperatorCommands } from '../../app/commands/operators.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { type OperatorCommands, withOperatorCommands } from '../../app/operator-commands.ts';
+} from '../../config/arguments.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway operator <action> [options]
 
@@ -40,7 +40,7 @@ const options = {
 type Report = Readonly<{ text: string; json: unknown }>;
 
 /** A link that leads to a wrong port would hand its token to whoever listens there. */
-function placeText({ pages: { url, from } }: OperatorCommands): string {
+function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return `It leads to the service that runs here, at ${url}: for people who reach it elsewhere, set\naccounts.public_url.\n`;
   if (from !== 'assumed') return '';
@@ -58,7 +58,7 @@ const actions: Readonly<Record<string, Action>> = {
     async does(commands, _address, email) {
       const link = await commands.invite(email);
       return {
-        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n${placeText(commands)}`,
+        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n${urlNote(commands)}`,
         json: { link },
       };
     },
@@ -85,7 +85,7 @@ const actions: Readonly<Record<string, Action>> = {
     takesAddress: true,
     async does(commands, address) {
       const link = await commands.passwordLink(address);
-      return { text: `${link}\n\n${placeText(commands)}`, json: { link } };
+      return { text: `${link}\n\n${urlNote(commands)}`, json: { link } };
     },
   },
 };
@@ -114,9 +114,14 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const action = chooseAction(parsed);
   const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
   const { json, email } = parsed.values as { json?: boolean; email?: string };
-  const isPlaceGiven = parsed.values.host !== undefined || parsed.values.port !== undefined;
-  const place = { configuration, environment: terminal.environment, who: whoActs(), isPlaceGiven };
-  const report = await withOperatorCommands(place, (commands) =>
+  const isAddressGiven = parsed.values.host !== undefined || parsed.values.port !== undefined;
+  const commandOptions = {
+    configuration,
+    environment: terminal.environment,
+    actor: getAuditActor(),
+    isAddressGiven,
+  };
+  const report = await withOperatorCommands(commandOptions, (commands) =>
     action.does(commands, parsed.positionals[1] ?? '', email ?? null),
   );
   terminal.out(json === true ? `${JSON.stringify(report.json)}\n` : report.text);

@@ -1,15 +1,15 @@
-import { loadConfiguration, loadDataDir } from '../../app/configuration.ts';
+import { pagesUrl } from '../../app/commands/operators.ts';
+import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { pagesUrl } from '../../app/operator-commands.ts';
-import { ReloadError, type Reloaded, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+} from '../../config/arguments.ts';
+import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
+import { readApiToken } from '../api-token.ts';
+import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { tokenIn } from '../token-in.ts';
-import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway reload [options]
 
@@ -35,34 +35,37 @@ Examples:
 
 const options = { ...configurationOptions, server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
-const sentence = (fields: readonly string[], words: string): string[] =>
-  fields.length === 0 ? [] : [`${words}: ${fields.join(', ')}.`];
+const sentence = (fields: readonly string[], label: string): string[] =>
+  fields.length === 0 ? [] : [`${label}: ${fields.join(', ')}.`];
 
-function textOf({ changed, restart }: Reloaded): string {
+function textOf({ changed, restart }: ReloadResult): string {
   const lines = [...sentence(changed, 'In force now'), ...sentence(restart, 'These need a restart')];
   return `${lines.length === 0 ? 'Nothing changed.' : lines.join('\n')}\n`;
 }
 
 type Environment = Terminal['environment'];
 
-async function reloadHere(parsed: ParsedArguments, environment: Environment): Promise<Reloaded> {
+async function reloadHere(parsed: ParsedArguments, environment: Environment): Promise<ReloadResult> {
   const given = configurationArguments(parsed);
   const dataDir = loadDataDir(given, environment);
-  const reloaded = await reloadLocally(dataDir, whoActs());
+  const reloaded = await reloadLocally(dataDir, getAuditActor());
   if (reloaded !== null) return reloaded;
   // The data folder may be out of reach, as that of a container.
   if (environment.SOLWAY_TOKEN)
-    return reloadRemotely(pagesUrl(loadConfiguration(given, environment)), tokenIn(environment, 'operator'));
+    return reloadRemotely(
+      pagesUrl(loadConfiguration(given, environment)),
+      readApiToken(environment, 'operator'),
+    );
   throw new ReloadError(
     `no running service uses the data folder ${dataDir}: name its folder with --data-dir or --config; ` +
       'a service elsewhere needs --server and a token in SOLWAY_TOKEN',
   );
 }
 
-async function reload(parsed: ParsedArguments, environment: Environment): Promise<Reloaded> {
+async function reload(parsed: ParsedArguments, environment: Environment): Promise<ReloadResult> {
   const { server } = parsed.values;
   if (typeof server !== 'string') return reloadHere(parsed, environment);
-  return reloadRemotely(server, tokenIn(environment, 'operator'));
+  return reloadRemotely(server, readApiToken(environment, 'operator'));
 }
 
 async function run(args: readonly string[], { environment, out }: Terminal): Promise<number> {

@@ -1,12 +1,7 @@
 import { WORKER_VARIABLE } from '../../app/cluster/worker-variable.ts';
-import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
-import {
-  configurationArguments,
-  configurationOptions,
-  parseArguments,
-} from '../../app/configuration-arguments.ts';
-import { putHelpersBehind } from '../../app/helper-threads.ts';
-import { logLevelOf, openLog } from '../../app/log-output.ts';
+import { deprioritizeHelperThreads } from '../../app/process/helper-threads.ts';
+import { raiseInliningLimit } from '../../app/process/v8-flags.ts';
+import { workerCount } from '../../app/process/worker-count.ts';
 import {
   restUrl,
   rpcUrl,
@@ -15,10 +10,11 @@ import {
   startService,
   wsUrl,
 } from '../../app/service.ts';
-import { raiseInliningLimit } from '../../app/v8-flags.ts';
-import { workerCount } from '../../app/worker-count.ts';
+import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { untilTold } from '../until-told.ts';
+import { waitForShutdown } from '../wait-for-shutdown.ts';
 
 const help = `Usage: solway up [options]
 
@@ -85,7 +81,7 @@ const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
 type Product = Service['newKeys'][number]['key']['product'];
 
 /** What a key is for, and lines to paste. */
-const uses: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
+const usage: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
     `JSON-RPC, WebSocket and REST; every endpoint of REST on ${service.url}/docs`,
     curl(rpcUrl(service), secret),
@@ -125,7 +121,7 @@ function describeKeys(service: Service): string {
     return '  Keys: as before. "solway keys list" shows them, "solway keys create" makes another.\n';
   }
   const lines = service.newKeys.map(({ secret, key }) => {
-    const lines = uses[key.product](service, secret).map((line) => `  ${line}`);
+    const lines = usage[key.product](service, secret).map((line) => `  ${line}`);
     return `\n    ${[secret, ...lines].join('\n    ')}\n`;
   });
   return `  Keys, shown this once; keep them:\n${lines.join('')}`;
@@ -175,12 +171,12 @@ function readyLine(service: Service): string {
 /** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
-  const kept = Object.keys(configurationOptions).find(
+  const takenOption = Object.keys(configurationOptions).find(
     (name) => environment[`npm_config_${name.replaceAll('-', '_')}`] !== undefined,
   );
-  if (kept === undefined) return;
+  if (takenOption === undefined) return;
   throw new UsageError(
-    `npm took --${kept} for its own: write "--" before the options: npm start -- --${kept} …`,
+    `npm took --${takenOption} for its own: write "--" before the options: npm start -- --${takenOption} …`,
   );
 }
 
@@ -188,7 +184,7 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
 async function start(options: ServiceOptions): Promise<Service> {
   raiseInliningLimit();
   if (workerCount(options.configuration) === 1) {
-    putHelpersBehind(1);
+    deprioritizeHelperThreads(1);
     return startService(options);
   }
   const { startCluster } = await import('../../app/cluster/primary.ts');
@@ -201,7 +197,7 @@ async function work({ environment }: Terminal, json: boolean): Promise<number> {
   const { runWorker } = await import('../../app/cluster/worker.ts');
   const started = await runWorker({
     environment,
-    told: untilTold(),
+    shutdown: waitForShutdown(),
     openLog: (section) => openLog(section, process.stderr, !json),
     logLevelOf: (section) => logLevelOf(section, process.stderr, !json),
   });
@@ -219,19 +215,19 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const configuration = read();
   const json = parsed.values.json === true;
   const log = openLog(configuration.log, process.stderr, !json);
-  const told = untilTold();
+  const shutdown = waitForShutdown();
   const service = await start({
     configuration,
     environment: terminal.environment,
     program: [process.execPath, process.argv[1] ?? ''],
     log,
-    rereading: { read, logLevelOf: (section) => logLevelOf(section, process.stderr, !json) },
+    reloadSource: { read, logLevelOf: (section) => logLevelOf(section, process.stderr, !json) },
   });
   process.on('SIGHUP', () => void service.reload());
   terminal.out(json ? readyLine(service) : describe(service, configuration));
   log.info({ url: service.url }, 'ready');
-  const why = await told;
-  log.info({ why }, 'stopping');
+  const reason = await shutdown;
+  log.info({ reason }, 'stopping');
   await service.stop();
   log.info('stopped');
   return exitCodes.ok;

@@ -1,19 +1,15 @@
-import { loadConfiguration } from '../../app/configuration.ts';
 import {
-  configurationArguments,
-  type ParsedArguments,
-  parseArguments,
-} from '../../app/configuration-arguments.ts';
-import {
-  remoteUpstreamOffice,
-  type UpstreamOffice,
-  withUpstreamOffice,
-} from '../../app/upstream-commands.ts';
+  remoteUpstreamCommands,
+  type UpstreamCommands,
+  withUpstreamCommands,
+} from '../../app/commands/upstreams.ts';
+import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/arguments.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { readApiToken } from '../api-token.ts';
+import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { type NodeValues, rewrittenNode, writtenNode } from '../node-arguments.ts';
-import { tokenIn } from '../token-in.ts';
-import { changedText, takenText, upstreamTable } from '../upstream-text.ts';
-import { whoActs } from '../who-acts.ts';
+import { type NodeValues, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
+import { addedNodeText, changedNodeText, upstreamTable } from '../upstream-text.ts';
 
 const help = `Usage: solway upstream <action> [options]
 
@@ -77,48 +73,48 @@ const options = {
 
 type Values = NodeValues & Readonly<{ reason?: string; force?: boolean }>;
 
-type Job = Readonly<{ office: UpstreamOffice; node: string; values: Values }>;
+type Job = Readonly<{ commands: UpstreamCommands; node: string; values: Values }>;
 
 /** What an action answers, for people and for programs. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
-async function list({ office }: Job): Promise<Report> {
-  const listed = await office.list();
+async function list({ commands }: Job): Promise<Report> {
+  const listed = await commands.list();
   return { text: upstreamTable(listed.nodes, listed.added), json: listed };
 }
 
-async function add({ office, node, values }: Job): Promise<Report> {
-  const taken = await office.add(writtenNode(node, values), values.force === true);
-  return { text: takenText(taken), json: taken };
+async function add({ commands, node, values }: Job): Promise<Report> {
+  const accepted = await commands.add(parseNodeInput(node, values), values.force === true);
+  return { text: addedNodeText(accepted), json: accepted };
 }
 
-async function change({ office, node, values }: Job): Promise<Report> {
-  const taken = await office.change(node, rewrittenNode(values), values.force === true);
-  return { text: changedText(taken), json: taken };
+async function change({ commands, node, values }: Job): Promise<Report> {
+  const accepted = await commands.change(node, parseNodeChange(values), values.force === true);
+  return { text: changedNodeText(accepted), json: accepted };
 }
 
 const done = (text: string): Report => ({ text: `${text}\n`, json: { done: true } });
 
-async function cordon({ office, node, values: { network, reason = '' } }: Job): Promise<Report> {
-  await office.cordon(node, network, reason);
+async function cordon({ commands, node, values: { network, reason = '' } }: Job): Promise<Report> {
+  await commands.cordon(node, network, reason);
   return done(`${node} is cordoned: no call goes there while another node of its network is in service.`);
 }
 
-async function uncordon({ office, node, values: { network } }: Job): Promise<Report> {
-  await office.uncordon(node, network);
+async function uncordon({ commands, node, values: { network } }: Job): Promise<Report> {
+  await commands.uncordon(node, network);
   return done(`${node} is back in service.`);
 }
 
-async function drain({ office, node, values }: Job): Promise<Report> {
+async function drain({ commands, node, values }: Job): Promise<Report> {
   const { network, reason = '', force = false } = values;
-  await office.drain(node, network, reason, force);
+  await commands.drain(node, network, reason, force);
   return done(
     `${node} is drained: no call goes there, and what is fed from it moves. "uncordon" puts it back.`,
   );
 }
 
-async function remove({ office, node, values: { force = false } }: Job): Promise<Report> {
-  await office.remove(node, force);
+async function remove({ commands, node, values: { force = false } }: Job): Promise<Report> {
+  await commands.remove(node, force);
   return done(`${node} is removed.`);
 }
 
@@ -168,14 +164,14 @@ async function act({ does }: Action, parsed: ParsedArguments, { environment }: T
   const node = parsed.positionals[1] ?? '';
   const { server } = parsed.values as { server?: string };
   // Before anything is opened: what is not understood is said in any case.
-  if (does === add) writtenNode(node, values);
-  if (does === change) rewrittenNode(values);
-  const work = (office: UpstreamOffice): Promise<Report> => does({ office, node, values });
+  if (does === add) parseNodeInput(node, values);
+  if (does === change) parseNodeChange(values);
+  const work = (commands: UpstreamCommands): Promise<Report> => does({ commands, node, values });
   if (server !== undefined)
-    return work(remoteUpstreamOffice(server, tokenIn(environment, 'operator'), environment));
+    return work(remoteUpstreamCommands(server, readApiToken(environment, 'operator'), environment));
   // --ws, --grpc and --network are those of the node here, and none of the configuration's.
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens: [] }), environment);
-  return withUpstreamOffice(configuration, environment, whoActs(), work);
+  return withUpstreamCommands(configuration, environment, getAuditActor(), work);
 }
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {

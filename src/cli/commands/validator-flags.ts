@@ -1,16 +1,16 @@
 import { UsageError } from '../command.ts';
 
 /** What becomes of an option of solana-test-validator that has no meaning here. */
-type Fate = Readonly<{
+type FlagRule = Readonly<{
   /** Values that follow it. */
   values: 0 | 1;
   /** `passed over`: it would change nothing that callers see; `refused`: it cannot be had. */
-  fate: 'passed over' | 'refused';
-  why: string;
+  action: 'passed over' | 'refused';
+  reason: string;
 }>;
 
-const passedOver = (values: 0 | 1, why: string): Fate => ({ values, fate: 'passed over', why });
-const refused = (values: 0 | 1, why: string): Fate => ({ values, fate: 'refused', why });
+const ignored = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'passed over', reason });
+const refused = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'refused', reason });
 
 const NO_GOSSIP = 'the ledger is alone and speaks no gossip';
 const NO_NETWORK =
@@ -18,18 +18,18 @@ const NO_NETWORK =
 const ALWAYS_ON = 'it is always on';
 const NO_LIMIT = 'the faucet gives what it has';
 
-const fates: ReadonlyMap<string, Fate> = new Map<string, Fate>([
-  ['--log', passedOver(0, 'the log goes to the error output in any case')],
-  ['--config', passedOver(1, 'the settings of the command line tools are not read')],
-  ['-C', passedOver(1, 'the settings of the command line tools are not read')],
-  ['--gossip-host', passedOver(1, NO_GOSSIP)],
-  ['--dynamic-port-range', passedOver(1, NO_GOSSIP)],
-  ['--enable-rpc-transaction-history', passedOver(0, ALWAYS_ON)],
-  ['--enable-extended-tx-metadata-storage', passedOver(0, ALWAYS_ON)],
-  ['--limit-ledger-size', passedOver(1, 'the ledger has no shreds to count: see --limit-ledger-slots')],
-  ['--faucet-per-request-sol-cap', passedOver(1, NO_LIMIT)],
-  ['--faucet-per-time-sol-cap', passedOver(1, NO_LIMIT)],
-  ['--faucet-time-slice-secs', passedOver(1, NO_LIMIT)],
+const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
+  ['--log', ignored(0, 'the log goes to the error output in any case')],
+  ['--config', ignored(1, 'the settings of the command line tools are not read')],
+  ['-C', ignored(1, 'the settings of the command line tools are not read')],
+  ['--gossip-host', ignored(1, NO_GOSSIP)],
+  ['--dynamic-port-range', ignored(1, NO_GOSSIP)],
+  ['--enable-rpc-transaction-history', ignored(0, ALWAYS_ON)],
+  ['--enable-extended-tx-metadata-storage', ignored(0, ALWAYS_ON)],
+  ['--limit-ledger-size', ignored(1, 'the ledger has no shreds to count: see --limit-ledger-slots')],
+  ['--faucet-per-request-sol-cap', ignored(1, NO_LIMIT)],
+  ['--faucet-per-time-sol-cap', ignored(1, NO_LIMIT)],
+  ['--faucet-time-slice-secs', ignored(1, NO_LIMIT)],
   ['--clone', refused(1, NO_NETWORK)],
   ['-c', refused(1, NO_NETWORK)],
   ['--maybe-clone', refused(1, NO_NETWORK)],
@@ -46,24 +46,24 @@ const fates: ReadonlyMap<string, Fate> = new Map<string, Fate>([
 ]);
 
 /** The arguments without those options, and a line about each that was passed over. */
-export type KnownArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
+export type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
 /**
  * Takes out what solana-test-validator understands and the embedded ledger does without.
  * @throws UsageError for what cannot be had, saying why.
  */
-export function withoutValidatorFlags(args: readonly string[]): KnownArguments {
+export function withoutValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
   const notes: string[] = [];
   for (let i = 0; i < args.length; i++) {
     const [name = '', inline] = (args[i] ?? '').split('=', 2);
-    const found = fates.get(name);
+    const found = flagRules.get(name);
     if (found === undefined) {
       rest.push(args[i] ?? '');
       continue;
     }
-    if (found.fate === 'refused') throw new UsageError(`${name} is not possible here: ${found.why}`);
-    notes.push(`${name} has no effect: ${found.why}`);
+    if (found.action === 'refused') throw new UsageError(`${name} is not possible here: ${found.reason}`);
+    notes.push(`${name} has no effect: ${found.reason}`);
     if (inline === undefined) i += found.values;
   }
   return { rest, notes };

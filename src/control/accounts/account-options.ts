@@ -1,4 +1,4 @@
-import type { TryLimits } from '../../access/try-limit.ts';
+import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
 
 /** What bounds accounts and signing in. */
 export type AccountLimits = Readonly<{
@@ -13,9 +13,9 @@ export type AccountLimits = Readonly<{
    * Wrong passwords and codes at one account: from each address that signed in to it before, and from all others
    * together. As many pairs of account and address are remembered as accounts.
    */
-  accountTries: TryLimits;
+  accountTries: AttemptLimits;
   /** Wrong passwords and codes from one address, of IPv6 from 64 bits, at whatever account. */
-  addressTries: TryLimits;
+  addressTries: AttemptLimits;
   /** Passwords that are hashed at a time, each with 16 MiB and a core for a tenth of a second, and how many wait. */
   hashesMax: number;
   hashesWaitingMax: number;

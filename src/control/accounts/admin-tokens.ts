@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import { credentialId, digestApiKey, generateCredential } from '../../access/api-key.ts';
+import { credentialId, digestApiKey, generateCredential } from '../../gateway/auth/api-key.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
@@ -11,7 +11,7 @@ import type { MemberRole } from './roles.ts';
 export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
 /** How often it is written that a token was used, in milliseconds. */
-const USED_EVERY_MS = 30_000;
+const LAST_USED_INTERVAL_MS = 30_000;
 
 export type NewAdminToken = Readonly<{
   name: string;
@@ -25,7 +25,7 @@ export type NewAdminToken = Readonly<{
 }>;
 
 /** Adds a token. @returns its row, and its text, which is kept nowhere. */
-export async function addAdminToken(
+export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
   given: NewAdminToken,
@@ -65,7 +65,7 @@ export function listAdminTokens(
     .execute();
 }
 
-function isDigestOf(row: AdminTokenTable, text: string, peppers: Peppers): boolean {
+function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): boolean {
   const pepper = peppers.secrets.get(row.pepper_version);
   const stored = Buffer.from(row.digest, 'hex');
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
@@ -81,9 +81,9 @@ export async function findAdminToken(
   const id = credentialId(ADMIN_TOKEN_PREFIX, text);
   if (id === null) return null;
   const row = await store.db.selectFrom('admin_token').selectAll().where('id', '=', id).executeTakeFirst();
-  if (row === undefined || !isDigestOf(row, text, peppers)) return null;
+  if (row === undefined || !matchesDigest(row, text, peppers)) return null;
   if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return null;
-  if ((row.last_used_at ?? 0) + USED_EVERY_MS <= now)
+  if ((row.last_used_at ?? 0) + LAST_USED_INTERVAL_MS <= now)
     await store.db.updateTable('admin_token').set({ last_used_at: now }).where('id', '=', id).execute();
   return row;
 }

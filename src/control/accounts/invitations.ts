@@ -46,7 +46,7 @@ export async function addInvitation(
 }
 
 /** The invitation of a token; what is over, taken or taken back has none. */
-export async function invitationOf(
+export async function findInvitationByToken(
   db: Kysely<Schema>,
   token: string,
   now: number,
@@ -71,7 +71,7 @@ export const noSuchInvitation = (): ApiError =>
   );
 
 /** Whether somebody with this address is invited to anything. */
-export async function mayJoin(store: Store, email: string, now: number): Promise<boolean> {
+export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {
   const row = await store.db
     .selectFrom('invitation')
     .select('id')

@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely';
 import { ApiError } from '../api/api-error.ts';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { addInvitation } from './invitations.ts';
-import { endOutgrownGrants } from './outgrown-grants.ts';
-import { HOUSE_CUSTOMER_ID } from './roles.ts';
+import { revokeExcessGrants } from './revoke-excess-grants.ts';
+import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 
 /** Whoever acts at the machine itself. */
-export type OperatorOffice = Readonly<{
+export type OperatorContext = Readonly<{
   store: Store;
   /** For the audit log: `cli:root`, `first start`. */
   actor: string;
@@ -38,12 +38,12 @@ export async function listOperators(store: Store): Promise<Operator[]> {
 async function invite(
   trx: Transaction<Schema>,
   version: number,
-  { actor, invitationMs, now }: OperatorOffice,
+  { actor, invitationMs, now }: OperatorContext,
   email: string,
 ): Promise<string> {
   const at = now();
   const { token, row } = await addInvitation(trx, {
-    customerId: HOUSE_CUSTOMER_ID,
+    customerId: DEFAULT_CUSTOMER_ID,
     email,
     role: 'owner',
     isOperator: true,
@@ -57,7 +57,7 @@ async function invite(
     actor,
     action: 'invitation.create',
     keyId: null,
-    customerId: HOUSE_CUSTOMER_ID,
+    customerId: DEFAULT_CUSTOMER_ID,
     detail,
   };
   await writeAudit(trx, version, entry);
@@ -69,10 +69,10 @@ async function invite(
  * @param email - who may take it; null: whoever has the link.
  * @returns the token of the link, which is kept nowhere.
  */
-export function inviteOperator(office: OperatorOffice, email: string | null): Promise<string> {
-  return inChange(office.store, async (trx) => {
+export function inviteOperator(context: OperatorContext, email: string | null): Promise<string> {
+  return transactAndNotify(context.store, async (trx) => {
     const version = await nextVersion(trx);
-    return invite(trx, version, office, email?.toLowerCase() ?? '');
+    return invite(trx, version, context, email?.toLowerCase() ?? '');
   });
 }
 
@@ -81,8 +81,8 @@ export function inviteOperator(office: OperatorOffice, email: string | null): Pr
  * once on one store, one makes it.
  * @returns its token; null where there is nothing to set up, or somebody else holds the link.
  */
-export function inviteFirstOperator(office: OperatorOffice): Promise<string | null> {
-  return inChange(office.store, async (trx) => {
+export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
+  return transactAndNotify(context.store, async (trx) => {
     const version = await nextVersion(trx);
     const operator = await trx
       .selectFrom('auth_user')
@@ -95,11 +95,11 @@ export function inviteFirstOperator(office: OperatorOffice): Promise<string | nu
       .select('id')
       .where('is_operator', '=', 1)
       .where('accepted_at', 'is', null)
-      .where('expires_at', '>', office.now())
+      .where('expires_at', '>', context.now())
       .limit(1)
       .executeTakeFirst();
     if (operator !== undefined || invited !== undefined) return null;
-    return invite(trx, version, office, '');
+    return invite(trx, version, context, '');
   });
 }
 
@@ -108,8 +108,8 @@ export function inviteFirstOperator(office: OperatorOffice): Promise<string | nu
  * by these rights.
  * @throws ApiError 404, 409
  */
-export function removeOperator(office: OperatorOffice, email: string): Promise<void> {
-  return inChange(office.store, async (trx) => {
+export function removeOperator(context: OperatorContext, email: string): Promise<void> {
+  return transactAndNotify(context.store, async (trx) => {
     const version = await nextVersion(trx);
     const operators = await trx
       .selectFrom('auth_user')
@@ -124,13 +124,13 @@ export function removeOperator(office: OperatorOffice, email: string): Promise<v
     await trx.updateTable('auth_user').set({ isOperator: 0 }).where('id', '=', user.id).execute();
     await trx
       .deleteFrom('member')
-      .where('customer_id', '=', HOUSE_CUSTOMER_ID)
+      .where('customer_id', '=', DEFAULT_CUSTOMER_ID)
       .where('user_id', '=', user.id)
       .execute();
-    const { actor } = office;
-    const at = office.now();
+    const { actor } = context;
+    const at = context.now();
     const detail = { operator: user.email };
     await writeAudit(trx, version, { at, actor, action: 'operator.remove', keyId: null, detail });
-    await endOutgrownGrants(trx, user, { at, actor });
+    await revokeExcessGrants(trx, user, { at, actor });
   });
 }

@@ -7,7 +7,7 @@ export const customerStates = ['active', 'suspended'] as const;
 export type CustomerState = (typeof customerStates)[number];
 
 /** The customer that keys belong to which the operator makes for itself; every store has it. */
-export const HOUSE_CUSTOMER_ID = 'house';
+export const DEFAULT_CUSTOMER_ID = 'house';
 
 /** Whether whoever has `role` may do what needs `needed`. */
 export const roleAllows = (role: MemberRole, needed: MemberRole): boolean =>

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../database/change.ts';
-import { noFacts, type RequestFacts } from './request-facts.ts';
+import type { AuditEntry } from '../database/transaction.ts';
+import { noRequestMetadata, type RequestMetadata } from './request-metadata.ts';
 
 /** What the sign-in library writes to the store. */
 export type SignInWrite = Readonly<{
@@ -41,7 +41,7 @@ export function signInEntry(
   action: string,
   email: string | null,
   at: number,
-  facts: RequestFacts = noFacts,
+  metadata: RequestMetadata = noRequestMetadata,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
   const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
@@ -51,7 +51,7 @@ export function signInEntry(
     ...(write.rows.length > 1 && { count: write.rows.length }),
     ...(typeof provider === 'string' && { provider }),
   };
-  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...facts };
+  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...metadata };
 }
 
 const fieldsOf = (columns: readonly string[]): string =>

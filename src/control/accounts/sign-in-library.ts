@@ -8,12 +8,12 @@ import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountOptions, OidcProvider } from './account-options.ts';
-import { HashTurns } from './hash-turns.ts';
-import { mayJoin } from './invitations.ts';
+import { isInvited } from './invitations.ts';
+import { PasswordHashQueue } from './password-hash-queue.ts';
 import { signInSecrets } from './sign-in-secret.ts';
 import { signInStore } from './sign-in-store.ts';
-import { takeCode } from './tried-codes.ts';
-import { endTrust } from './trusted-browsers.ts';
+import { revokeTrustedBrowsers } from './trusted-browsers.ts';
+import { markCodeUsed } from './used-otp-codes.ts';
 
 /** What stands before the paths of signing in. */
 export const AUTH_PREFIX = '/api/auth';
@@ -66,9 +66,9 @@ function loggerOf(log: Logger) {
     // Any other makes the library write to the console besides.
     level: 'info' as const,
     log: (level: string, message: string) => {
-      const line = { part: 'sign-in', said: message.slice(0, 300) };
-      if (level === 'error') log.warn(line, 'the sign-in library reports a fault');
-      else log.debug(line, 'the sign-in library');
+      const logLine = { part: 'sign-in', said: message.slice(0, 300) };
+      if (level === 'error') log.warn(logLine, 'the sign-in library reports a fault');
+      else log.debug(logLine, 'the sign-in library');
     },
   };
 }
@@ -92,21 +92,21 @@ async function checkReplay(ctx: HookContext, store: Store, now: () => number): P
   const userId = await userOfCode(ctx);
   if (userId === null) return;
   const digest = createHash('sha256').update(code).digest('hex');
-  if (await takeCode(store, userId, digest, now())) return;
+  if (await markCodeUsed(store, userId, digest, now())) return;
   throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
 }
 
 /** Who ends all sessions means browsers that would sign in with the password alone, too. */
-async function endTrustWithSessions(ctx: HookContext, store: Store): Promise<void> {
+async function revokeTrustedBrowsersWithSessions(ctx: HookContext, store: Store): Promise<void> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
-  if (session !== null) await endTrust(store.db, session.user.id);
+  if (session !== null) await revokeTrustedBrowsers(store.db, session.user.id);
 }
 
-const beforeAsked = (store: Store, now: () => number) =>
+const beforeRequest = (store: Store, now: () => number) =>
   createAuthMiddleware(async (ctx) => {
     if (ctx.path === '/two-factor/verify-totp') await checkReplay(ctx, store, now);
     if (ctx.path === '/revoke-sessions' || ctx.path === '/revoke-other-sessions')
-      await endTrustWithSessions(ctx, store);
+      await revokeTrustedBrowsersWithSessions(ctx, store);
   });
 
 /** The library passes on refusals of its own form alone; whoever asks it makes ours of them again. */
@@ -136,7 +136,7 @@ type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl } = options;
-  const turns = new HashTurns(limits);
+  const hashQueue = new PasswordHashQueue(limits);
   const baseURL = publicUrl ?? parts.fallbackUrl;
   const isSecure = baseURL.startsWith('https:');
   return betterAuth({
@@ -178,8 +178,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       maxPasswordLength: limits.passwordMax,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => turns.run(() => hashing.hash(password)).catch(refuse),
-        verify: (given) => turns.run(() => hashing.verify(given)).catch(refuse),
+        hash: (password) => hashQueue.run(() => hashing.hash(password)).catch(refuse),
+        verify: (given) => hashQueue.run(() => hashing.verify(given)).catch(refuse),
       },
       ...(mailReset && { sendResetPassword: ({ user, token }: Reset) => mailReset(user.email, token) }),
     },
@@ -187,13 +187,13 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       twoFactor({ issuer: 'Solway', schema: { twoFactor: { modelName: tables.twoFactor } } }),
       genericOAuth({ config: providers.map(providerOf) }),
     ],
-    hooks: { before: beforeAsked(store, now) },
+    hooks: { before: beforeRequest(store, now) },
     databaseHooks: {
       user: {
         create: {
           before: async (user) => {
             const isOpen = options.signUp === 'open';
-            if (isOpen || (user.emailVerified && (await mayJoin(store, user.email, now())))) return;
+            if (isOpen || (user.emailVerified && (await isInvited(store, user.email, now())))) return;
             throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'ask for an invitation first' });
           },
         },

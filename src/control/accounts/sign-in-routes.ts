@@ -2,30 +2,30 @@ import type { z } from 'zod';
 import { name as nameSchema } from '../api/contract/values.ts';
 
 /** What a name must be. */
-export const NAME_SAYS = '1 to 64 printable characters';
+export const NAME_RULE = '1 to 64 printable characters';
 
 /**
  * How often may be tried: without end; once more is a try at the account that the body names; at that of the session;
  * or each counts, right or wrong, since it costs others something.
  */
-type Tries = 'none' | 'account' | 'session' | 'counted';
+type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
 /** A path of the sign-in library that is served. What is not among them does not exist. */
 export type SignInRoute = Readonly<{
-  tries: Tries;
+  attempts: AttemptPolicy;
   /** What a body may have. */
   fields: readonly string[];
   /** What fields must be that the library would take in any form. */
-  checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; says: string }>>>;
+  checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; message: string }>>>;
   /** The library's own name for the path, where ours is another. */
   path?: string;
   /** Answered by us, not by the library. */
   own?: 'sign-up';
   /** What goes along whatever was sent. */
-  fixed?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  fixedFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }>;
 
-const quick = (...fields: string[]): SignInRoute => ({ tries: 'none', fields });
+const quick = (...fields: string[]): SignInRoute => ({ attempts: 'none', fields });
 
 const oidc = ['providerId', 'callbackURL', 'errorCallbackURL', 'newUserCallbackURL'];
 const provider = ({ providerId }: Readonly<Record<string, unknown>>) => ({
@@ -35,33 +35,33 @@ const provider = ({ providerId }: Readonly<Record<string, unknown>>) => ({
 });
 
 const routes: Readonly<Record<string, SignInRoute>> = {
-  'POST /sign-in/email': { tries: 'account', fields: ['email', 'password', 'rememberMe'] },
+  'POST /sign-in/email': { attempts: 'account', fields: ['email', 'password', 'rememberMe'] },
   'POST /sign-up/email': {
-    tries: 'counted',
+    attempts: 'counted',
     fields: ['name', 'email', 'password', 'invitation'],
     own: 'sign-up',
   },
-  'POST /sign-in/oauth2': { tries: 'none', fields: oidc, path: '/sign-in/social', fixed: provider },
-  'POST /link/oauth2': { tries: 'none', fields: oidc, path: '/link-social', fixed: provider },
+  'POST /sign-in/oauth2': { attempts: 'none', fields: oidc, path: '/sign-in/social', fixedFields: provider },
+  'POST /link/oauth2': { attempts: 'none', fields: oidc, path: '/link-social', fixedFields: provider },
   'POST /sign-out': quick(),
   'GET /get-session': quick(),
   'GET /list-sessions': quick(),
   'POST /revoke-session': quick('token'),
   'POST /revoke-sessions': quick(),
   'POST /revoke-other-sessions': quick(),
-  'POST /update-user': { ...quick('name'), checked: { name: { schema: nameSchema, says: NAME_SAYS } } },
+  'POST /update-user': { ...quick('name'), checked: { name: { schema: nameSchema, message: NAME_RULE } } },
   'POST /change-password': {
-    tries: 'session',
+    attempts: 'session',
     fields: ['currentPassword', 'newPassword', 'revokeOtherSessions'],
-    fixed: () => ({ revokeOtherSessions: true }),
+    fixedFields: () => ({ revokeOtherSessions: true }),
   },
-  'POST /request-password-reset': { tries: 'counted', fields: ['email'] },
-  'POST /reset-password': { tries: 'counted', fields: ['newPassword', 'token'] },
-  'POST /two-factor/enable': { tries: 'session', fields: ['password'] },
-  'POST /two-factor/disable': { tries: 'session', fields: ['password'] },
-  'POST /two-factor/generate-backup-codes': { tries: 'session', fields: ['password'] },
-  'POST /two-factor/verify-totp': { tries: 'session', fields: ['code', 'trustDevice'] },
-  'POST /two-factor/verify-backup-code': { tries: 'session', fields: ['code', 'trustDevice'] },
+  'POST /request-password-reset': { attempts: 'counted', fields: ['email'] },
+  'POST /reset-password': { attempts: 'counted', fields: ['newPassword', 'token'] },
+  'POST /two-factor/enable': { attempts: 'session', fields: ['password'] },
+  'POST /two-factor/disable': { attempts: 'session', fields: ['password'] },
+  'POST /two-factor/generate-backup-codes': { attempts: 'session', fields: ['password'] },
+  'POST /two-factor/verify-totp': { attempts: 'session', fields: ['code', 'trustDevice'] },
+  'POST /two-factor/verify-backup-code': { attempts: 'session', fields: ['code', 'trustDevice'] },
 };
 
 const CALLBACK = /^\/callback\/[a-z0-9][a-z0-9-]{0,31}$/;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
-import { inQuietChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { currentRequest } from './request-facts.ts';
+import { nextVersion, transact, writeAudit } from '../database/transaction.ts';
+import { currentRequest } from './request-metadata.ts';
 import { actionOf, type SignInWrite, signInEntry, userIdOf } from './sign-in-audit.ts';
-import { endTrustAfter } from './trusted-browsers.ts';
+import { revokeTrustedBrowsersAfter } from './trusted-browsers.ts';
 
 type Row = Record<string, unknown>;
 /** The library names tables and columns at run time; they are those of tables/accounts.ts. */
@@ -23,7 +23,7 @@ export const tokenDigest = (token: string): string =>
 
 /** The tokens that a call of the library names, by their digests: what it asks by it expects to be told. */
 class Tokens {
-  readonly #known = new Map<string, unknown>();
+  readonly #originals = new Map<string, unknown>();
 
   seal(table: string, row: Row): Row {
     return table === SESSIONS && typeof row.token === 'string'
@@ -43,14 +43,14 @@ class Tokens {
     });
   }
 
-  open<R extends Row | null | undefined>(row: R): R {
+  unseal<R extends Row | null | undefined>(row: R): R {
     if (row === null || row === undefined || typeof row.token !== 'string') return row;
-    return { ...row, token: this.#known.get(row.token) ?? row.token };
+    return { ...row, token: this.#originals.get(row.token) ?? row.token };
   }
 
   #sealed(token: string): string {
     const digest = tokenDigest(token);
-    this.#known.set(digest, token);
+    this.#originals.set(digest, token);
     return digest;
   }
 }
@@ -67,11 +67,11 @@ const operators = {
 } as const;
 
 function conditionOf(eb: Builder, { field, operator, value }: CleanedWhere) {
-  const known = operators[operator as keyof typeof operators];
-  if (known === undefined) throw new Error(`the store of sign-in knows no operator ${operator}`);
-  if (value === null) return eb(field, known === '!=' ? 'is not' : 'is', null);
+  const sqlOperator = operators[operator as keyof typeof operators];
+  if (sqlOperator === undefined) throw new Error(`the store of sign-in knows no operator ${operator}`);
+  if (value === null) return eb(field, sqlOperator === '!=' ? 'is not' : 'is', null);
   if (Array.isArray(value) && value.length === 0) return sql<SqlBool>`1 = 0`;
-  return eb(field, known, value);
+  return eb(field, sqlOperator, value);
 }
 
 const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
@@ -98,16 +98,16 @@ class SignInStore {
   #write(write: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
     // As if there were rows: whether this kind of write is told at all.
     if (actionOf({ ...write, rows: [{}] }) === null) return work(this.#db);
-    return inQuietChange(this.#store, async (trx) => {
+    return transact(this.#store, async (trx) => {
       const version = await nextVersion(trx);
       const rows = await work(trx as unknown as Db);
-      await endTrustAfter(trx, { ...write, rows });
-      await this.#tell(trx, version, { ...write, rows });
+      await revokeTrustedBrowsersAfter(trx, { ...write, rows });
+      await this.#audit(trx, version, { ...write, rows });
       return rows;
     });
   }
 
-  async #tell(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
+  async #audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
     const action = actionOf(write);
     if (action === null) return;
     const userId = userIdOf(write);
@@ -128,7 +128,7 @@ class SignInStore {
     const values = tokens.seal(table, data);
     const insert = (db: Db) => db.insertInto(table).values(values).returningAll().execute() as Promise<Row[]>;
     const rows = await this.#write({ table, operation: 'create', columns: [] }, insert);
-    return tokens.open(rows[0] as Row);
+    return tokens.unseal(rows[0] as Row);
   }
 
   async find(table: string, where: readonly CleanedWhere[], { limit, offset, sortBy }: Page): Promise<Row[]> {
@@ -140,7 +140,7 @@ class SignInStore {
     if (sortBy !== undefined) query = query.orderBy(sortBy.field, sortBy.direction);
     if (limit !== undefined) query = query.limit(limit);
     if (offset !== undefined && offset > 0) query = query.offset(offset);
-    return ((await query.execute()) as Row[]).map((row) => tokens.open(row));
+    return ((await query.execute()) as Row[]).map((row) => tokens.unseal(row));
   }
 
   async update(table: string, where: readonly CleanedWhere[], data: Row): Promise<Row[]> {
@@ -154,7 +154,7 @@ class SignInStore {
         .returningAll()
         .execute() as Promise<Row[]>;
     const rows = await this.#write({ table, operation: 'update', columns: Object.keys(data) }, set);
-    return rows.map((row) => tokens.open(row));
+    return rows.map((row) => tokens.unseal(row));
   }
 
   async remove(table: string, where: readonly CleanedWhere[]): Promise<Row[]> {
@@ -166,11 +166,11 @@ class SignInStore {
         .returningAll()
         .execute() as Promise<Row[]>;
     const rows = await this.#write({ table, operation: 'delete', columns: [] }, remove);
-    return rows.map((row) => tokens.open(row));
+    return rows.map((row) => tokens.unseal(row));
   }
 
   /** Takes one row away, once, however many ask for it at a time. */
-  async take(table: string, where: readonly CleanedWhere[]): Promise<Row | null> {
+  async consume(table: string, where: readonly CleanedWhere[]): Promise<Row | null> {
     const tokens = new Tokens();
     const found = matching(tokens.sealWhere(table, where));
     const rows = await this.#db
@@ -179,7 +179,7 @@ class SignInStore {
       .where(found)
       .returningAll()
       .execute();
-    return tokens.open((rows[0] as Row | undefined) ?? null);
+    return tokens.unseal((rows[0] as Row | undefined) ?? null);
   }
 
   async increment(
@@ -243,7 +243,7 @@ export function signInStore(store: Store, now: () => number) {
       },
       deleteMany: async ({ model, where }) => (await rows.remove(model, where)).length,
       consumeOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
-        (await rows.take(model, where)) as T | null,
+        (await rows.consume(model, where)) as T | null,
       incrementOne: async <T>({ model, where, increment, set = {} }: Increment) =>
         (await rows.increment(model, where, increment, set)) as T | null,
       count: ({ model, where = [] }) => rows.count(model, where),

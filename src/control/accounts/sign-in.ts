@@ -1,12 +1,12 @@
-import { TryLimit } from '../../access/try-limit.ts';
+import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
-import { checkOwnOrigin } from './own-origin.ts';
-import { SignInDoor } from './sign-in-door.ts';
+import { AuthGuard } from './auth-guard.ts';
+import { checkSameOrigin } from './same-origin.ts';
+import { startAttempt, subnetOf } from './sign-in-attempt-limiter.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
-import { beginTry, siteOf } from './sign-in-tries.ts';
 
 /** How long a provider may take to say what it offers, and how long until it is asked again; milliseconds. */
 const DISCOVERY_TIMEOUT_MS = 5_000;
@@ -20,46 +20,50 @@ const BEARER = /^Bearer(?: +(.*))?$/i;
  * nobody else from signing in.
  */
 export class SignIn {
-  readonly door: SignInDoor;
+  readonly guard: AuthGuard;
   readonly #parts: SignInParts;
-  readonly #wrongTokens: TryLimit;
+  readonly #failedTokenLimit: AttemptLimiter;
   #library: SignInLibrary;
-  #joined: readonly OidcProvider[] = [];
+  #activeProviders: readonly OidcProvider[] = [];
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
     this.#library = openSignInLibrary(parts, []);
-    this.#wrongTokens = new TryLimit(parts.options.limits.addressTries, parts.now);
-    this.door = new SignInDoor(parts, () => this.#library);
+    this.#failedTokenLimit = new AttemptLimiter(parts.options.limits.addressTries, parts.now);
+    this.guard = new AuthGuard(parts, () => this.#library);
   }
 
   /** Asks the providers what they offer, again and again until each has answered. */
   async start(): Promise<void> {
-    await this.#lookForProviders();
+    await this.#discoverProviders();
   }
 
   stop(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    return this.door.stop();
+    return this.guard.stop();
   }
 
-  async #lookForProviders(): Promise<void> {
+  async #discoverProviders(): Promise<void> {
     const { oidc } = this.#parts.options;
-    const missing = oidc.filter((provider) => !this.#joined.includes(provider));
-    const found = await Promise.all(missing.map(async (one) => ((await answers(one)) ? [one] : [])));
+    const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
+    const found = await Promise.all(
+      missing.map(async (one) => ((await isProviderReachable(one)) ? [one] : [])),
+    );
     if (found.flat().length > 0) {
-      this.#joined = [...this.#joined, ...found.flat()];
-      this.#library = openSignInLibrary(this.#parts, this.#joined);
+      this.#activeProviders = [...this.#activeProviders, ...found.flat()];
+      this.#library = openSignInLibrary(this.#parts, this.#activeProviders);
     }
-    const away = oidc.filter((provider) => !this.#joined.includes(provider)).map(({ id }) => id);
-    if (away.length === 0) return;
+    const unavailable = oidc
+      .filter((provider) => !this.#activeProviders.includes(provider))
+      .map(({ id }) => id);
+    if (unavailable.length === 0) return;
     this.#parts.log.warn(
-      { providers: away },
+      { providers: unavailable },
       'providers of OpenID Connect do not answer; they are asked again',
     );
-    this.#timer = setTimeout(() => void this.#lookForProviders(), DISCOVERY_RETRY_MS).unref();
+    this.#timer = setTimeout(() => void this.#discoverProviders(), DISCOVERY_RETRY_MS).unref();
   }
 
   /**
@@ -68,7 +72,7 @@ export class SignIn {
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
     const bearer = BEARER.exec(request.headers.get('authorization') ?? '');
-    if (bearer !== null) return this.#ofToken(bearer[1] ?? '', address);
+    if (bearer !== null) return this.#identifyToken(bearer[1] ?? '', address);
     if (!request.headers.has('cookie')) return { kind: 'nobody' };
     const session = await this.#library.api.getSession({
       headers: request.headers,
@@ -76,17 +80,17 @@ export class SignIn {
     });
     if (session === null) return { kind: 'nobody' };
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      checkOwnOrigin(request, this.#parts.options.publicUrl);
+      checkSameOrigin(request, this.#parts.options.publicUrl);
     const { id, email, isOperator } = session.user;
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
   /** A good one is let through whatever was sent from its address: nobody guesses 187 bits, but some share an address. */
-  async #ofToken(text: string, address: string): Promise<ApiCaller> {
+  async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
-    beginTry(this.#wrongTokens, siteOf(address)).wrong();
+    startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
     throw new ApiError(
       401,
       'WRONG_TOKEN',
@@ -95,7 +99,7 @@ export class SignIn {
   }
 }
 
-async function answers({ discoveryUrl }: OidcProvider): Promise<boolean> {
+async function isProviderReachable({ discoveryUrl }: OidcProvider): Promise<boolean> {
   try {
     const response = await fetch(discoveryUrl, { signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
     const document = (await response.json()) as { authorization_endpoint?: unknown };

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
-import { tooManyHashes } from './hash-turns.ts';
-import { invitationOf, noSuchInvitation } from './invitations.ts';
-import { currentRequest, noFacts } from './request-facts.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { findInvitationByToken, noSuchInvitation } from './invitations.ts';
+import { passwordHashQueueFull } from './password-hash-queue.ts';
+import { currentRequest, noRequestMetadata } from './request-metadata.ts';
 import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
-import { NAME_SAYS } from './sign-in-routes.ts';
+import { NAME_RULE } from './sign-in-routes.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 
@@ -21,15 +21,15 @@ function readFields(
   const name = nameSchema.safeParse(body.name);
   const { password, invitation = null } = body;
   if (!email.success) fields.email = 'an address such as anna@example.com';
-  if (!name.success) fields.name = NAME_SAYS;
+  if (!name.success) fields.name = NAME_RULE;
   const isPassword =
     typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
   if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
   if (invitation !== null && typeof invitation !== 'string') fields.invitation = 'the token of an invitation';
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
     return { email: email.data, name: name.data, password, invitation: invitation as string | null };
-  const said = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
-  throw new ApiError(422, 'INVALID_FIELDS', said.join('; '), { fields });
+  const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
+  throw new ApiError(422, 'INVALID_FIELDS', messages.join('; '), { fields });
 }
 
 /** @throws ApiError 403, 404 */
@@ -41,7 +41,7 @@ async function checkInvited(
     if (options.signUp === 'open') return false;
     throw new ApiError(403, 'NOT_INVITED', 'accounts are made by invitation here: ask for one');
   }
-  const row = await invitationOf(store.db, invitation, now());
+  const row = await findInvitationByToken(store.db, invitation, now());
   if (row === null) throw noSuchInvitation();
   if (row.email === '' || row.email === email) return row.email !== '';
   throw new ApiError(
@@ -66,17 +66,17 @@ export async function signUp(
   const isProven = await checkInvited(parts, fields);
   const { password: hasher } = await library.$context;
   const hash = await hasher.hash(fields.password).catch((thrown: unknown) => {
-    throw isAPIError(thrown) && thrown.statusCode === 503 ? tooManyHashes() : thrown;
+    throw isAPIError(thrown) && thrown.statusCode === 503 ? passwordHashQueueFull() : thrown;
   });
-  await inChange(parts.store, async (trx) => {
+  await transactAndNotify(parts.store, async (trx) => {
     const version = await nextVersion(trx);
     const { email, name } = fields;
-    const known = await trx
+    const existing = await trx
       .selectFrom('auth_user')
       .select('id')
       .where('email', '=', email)
       .executeTakeFirst();
-    if (known !== undefined) return;
+    if (existing !== undefined) return;
     const id = randomUUID();
     const at = parts.now();
     const times = { createdAt: new Date(at).toISOString(), updatedAt: new Date(at).toISOString() };
@@ -92,14 +92,14 @@ export async function signUp(
       .insertInto('auth_account')
       .values({ ...account, ...none, ...ends, ...times })
       .execute();
-    const facts = currentRequest.getStore() ?? noFacts;
+    const metadata = currentRequest.getStore() ?? noRequestMetadata;
     await writeAudit(trx, version, {
       at,
       actor: `user:${email}`,
       action: 'user.create',
       keyId: null,
       detail: {},
-      ...facts,
+      ...metadata,
     });
   });
   return fields;

@@ -1,10 +1,10 @@
 import { ApiError } from './api-error.ts';
-import { type Answered, type Asked, type ContractName, routeOf } from './contract/contract.ts';
+import { type ContractName, type RouteInput, type RouteOutput, routeOf } from './contract/contract.ts';
 
 /** Asks the control API, of this process or of another machine. */
 export interface ApiClient {
   /** @throws ApiError when it refuses; ApiUnreachableError where it is on another machine that does not answer. */
-  call<Name extends ContractName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>>;
+  call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
 /** What answers is no control API, or nothing answers. */
@@ -70,14 +70,14 @@ export function remoteApi({
   timeoutMs = remoteApiOptions.timeoutMs,
   ...rest
 }: RemoteApiOptions): ApiClient {
-  const ask = rest.fetch ?? fetch;
+  const send = rest.fetch ?? fetch;
   return {
-    async call<Name extends ContractName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>> {
+    async call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>> {
       const {
         path = {},
         query = {},
         body,
-      } = asked as {
+      } = input as {
         path?: Record<string, string>;
         query?: Record<string, unknown>;
         body?: unknown;
@@ -86,7 +86,7 @@ export function remoteApi({
         value === undefined ? [] : [[field, String(value)]],
       );
       const search = fields.length === 0 ? '' : `?${new URLSearchParams(fields as [string, string][])}`;
-      const response = await ask(`${url.replace(/\/+$/, '')}/api/v1${pathOf(name, path)}${search}`, {
+      const response = await send(`${url.replace(/\/+$/, '')}/api/v1${pathOf(name, path)}${search}`, {
         method: name.slice(0, name.indexOf(' ')),
         headers: {
           authorization: `Bearer ${token}`,
@@ -100,8 +100,8 @@ export function remoteApi({
       });
       if (!response.ok) throw await refusalOf(response, url);
       if ((routeOf(name).format ?? 'json') !== 'json' && response.body !== null)
-        return linesOf(response.body) as unknown as Answered<Name>;
-      return (await response.json()) as Answered<Name>;
+        return linesOf(response.body) as unknown as RouteOutput<Name>;
+      return (await response.json()) as RouteOutput<Name>;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts';
 
 /** Where a page ended, as text for the caller: what it says is ours alone, and what comes back is checked. */
-export const cursorOf = (...parts: readonly (string | number)[]): string =>
+export const encodeCursor = (...parts: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 /**
@@ -9,7 +9,7 @@ export const cursorOf = (...parts: readonly (string | number)[]): string =>
  * @returns null where none was given.
  * @throws ApiError 422
  */
-export function readCursor<const Types extends readonly ('string' | 'number')[]>(
+export function decodeCursor<const Types extends readonly ('string' | 'number')[]>(
   cursor: string | undefined,
   ...types: Types
 ): { [I in keyof Types]: Types[I] extends 'number' ? number : string } | null {
@@ -48,7 +48,7 @@ export function pageOfRows<Row, Item>(
   show: (row: Row) => Item,
   cursor: (last: Row) => string,
 ): { items: Item[]; next: string | null } {
-  const kept = rows.slice(0, limit);
-  const last = kept.at(-1);
-  return { items: kept.map(show), next: rows.length > limit && last !== undefined ? cursor(last) : null };
+  const pageRows = rows.slice(0, limit);
+  const last = pageRows.at(-1);
+  return { items: pageRows.map(show), next: rows.length > limit && last !== undefined ? cursor(last) : null };
 }

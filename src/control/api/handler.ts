@@ -1,5 +1,5 @@
 import type { MemberRole } from '../accounts/roles.ts';
-import type { Answered, ContractName, Given } from './contract/contract.ts';
+import type { ContractName, ParsedRouteInput, RouteOutput } from './contract/contract.ts';
 
 /** Who asks the control API. */
 export type ApiCaller = Readonly<
@@ -11,7 +11,7 @@ export type ApiCaller = Readonly<
 >;
 
 /** Whose share of places a caller takes: one name for a user, whatever is asked, and one for a token. */
-export function ownerOf(caller: ApiCaller): string {
+export function concurrencyKeyOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user ${caller.userId}`;
   if (caller.kind === 'token') return `token ${caller.tokenId}`;
   return caller.kind === 'local' ? `local ${caller.name}` : 'nobody';
@@ -40,9 +40,9 @@ export type ApiContext = Readonly<{
  * @throws ApiError for what the caller can mend; anything else is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (
-  given: Given<Name>,
+  given: ParsedRouteInput<Name>,
   context: ApiContext,
-) => Promise<Answered<Name>>;
+) => Promise<RouteOutput<Name>>;
 
 /** Handlers of some routes. */
 export type Handlers<Names extends ContractName = ContractName> = Readonly<{

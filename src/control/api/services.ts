@@ -1,14 +1,14 @@
-import type { Source } from '../../protocol/call.ts';
+import type { RpcClient } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
-import type { AuditEntry } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
+import type { AuditEntry } from '../database/transaction.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
-import type { NodeFacts } from '../nodes/node-facts.ts';
-import type { MailPace } from '../notices/mail-pace.ts';
+import type { NodeServices } from '../nodes/node-services.ts';
+import type { MailRateLimiter } from '../notices/mail-rate-limiter.ts';
 import type { NoticeLimits } from '../notices/notice-limits.ts';
 import type { WebhookSender } from '../notices/webhook.ts';
 import type { Peppers } from '../pepper.ts';
-import type { LogTails } from '../requests/tail-log.ts';
+import type { LogTails } from '../requests/log-tails.ts';
 
 /** Mail as the operator configured it. */
 export interface Mailer {
@@ -28,40 +28,40 @@ export type ApiServices = Readonly<{
   /** Unix milliseconds. */
   now: () => number;
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
-  source: Source | null;
+  rpcClient: RpcClient | null;
   mailer: Mailer | null;
   /** How often mail goes out that a customer's member caused; without it, as often as they like. */
-  mailPace?: MailPace;
+  mailRateLimiter?: MailRateLimiter;
   /** What sends notices; absent where no gateway runs. */
-  notices?: NoticeFacts;
+  notices?: NoticeServices;
   accounts: AccountOptions;
   /** The REST interface, for the playground. */
-  endpoints: readonly EndpointFacts[];
+  endpoints: readonly EndpointInfo[];
   /** What is in force, without its secrets. */
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
-  service: ServiceFacts;
+  service: ServiceInfo;
   /** How nodes are read and asked that are added while the service runs. */
-  nodes?: NodeFacts;
+  nodes?: NodeServices;
   /** Has this gateway act on changes of keys; absent where none runs. Never rejects. */
-  takeUpKeys?: () => Promise<void>;
+  refreshKeys?: () => Promise<void>;
   /** Reads the configuration again; absent where no gateway runs. @throws ApiError 409 with what is wrong */
-  reload?: (by: ReloadedBy) => Promise<Reloaded>;
+  reload?: (by: ReloadActor) => Promise<ReloadResult>;
   /** How the request log is kept, and who follows it; absent where no gateway runs. */
-  log?: LogFacts;
+  log?: LogServices;
 }>;
 
 /** Who lets the configuration be read again, for the audit log. */
-export type ReloadedBy = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
+export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Fields of the configuration that are another: in force from now on, or from the next start on. */
-export type Reloaded = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
+export type ReloadResult = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
 
 /** What handlers of notices stand on besides the store. */
-export type NoticeFacts = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
+export type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
 /** What is said of the request log beside its entries. */
-export type LogFacts = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
+export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
 
 /** What holds of keys: section [keys] of the configuration. */
 export type KeySettings = Readonly<{
@@ -75,10 +75,10 @@ export type KeySettings = Readonly<{
 }>;
 
 /** An endpoint of the REST interface: what it costs, and a query or body to begin with. */
-export type EndpointFacts = Readonly<{ name: string; path: string; credits: number; example: string }>;
+export type EndpointInfo = Readonly<{ name: string; path: string; credits: number; example: string }>;
 
 /** What the dashboard needs to know of the service. */
-export type ServiceFacts = Readonly<{
+export type ServiceInfo = Readonly<{
   version: string;
   signUp: 'open' | 'invited';
   oidc: readonly Readonly<{ id: string; name: string }>[];

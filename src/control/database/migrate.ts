@@ -7,9 +7,9 @@ const ADVISORY_LOCK = 0x736f6c776179;
 
 /** The database was written by a newer program. Going on could damage it. */
 export class SchemaTooNewError extends Error {
-  constructor(found: number, known: number) {
+  constructor(found: number, latest: number) {
     super(
-      `the database has schema ${found}, this program knows schemas up to ${known}: ` +
+      `the database has schema ${found}, this program knows schemas up to ${latest}: ` +
         'a newer Solway has written it. Start that version again, or restore the copy made before the update',
     );
     this.name = 'SchemaTooNewError';
@@ -50,8 +50,8 @@ export async function migrate(
   return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);
     const current = await currentSchema(trx);
-    const known = steps.at(-1)?.number ?? 0;
-    if (current > known) throw new SchemaTooNewError(current, known);
+    const latest = steps.at(-1)?.number ?? 0;
+    if (current > latest) throw new SchemaTooNewError(current, latest);
     for (const step of steps.filter(({ number }) => number > current)) {
       await step.up(trx as unknown as Kysely<unknown>);
       await trx
@@ -59,6 +59,6 @@ export async function migrate(
         .values({ number: step.number, name: step.name, applied_at: Date.now() })
         .execute();
     }
-    return { from: current, to: known };
+    return { from: current, to: latest };
   });
 }

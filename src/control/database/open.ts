@@ -13,7 +13,7 @@ export type Store = Readonly<{
   dialect: 'sqlite' | 'postgres';
   db: Kysely<Schema>;
   /** Where it is, fit for a log: the file, or the server without credentials. */
-  place: string;
+  location: string;
   /** The number of the schema that was found at opening; 0 for an empty database. */
   schemaFound: number;
   /** Opens a connection of its own that is told of each change; null where there is nothing to listen to. */
@@ -22,7 +22,7 @@ export type Store = Readonly<{
    * Whether what is open is still what stands at its place.
    * @throws StoreReplacedError when the file was deleted or another one put there.
    */
-  checkPlace(): void;
+  checkNotReplaced(): void;
   close(): Promise<void>;
 }>;
 
@@ -63,33 +63,33 @@ export function describePostgres(url: string): string {
   return `PostgreSQL ${host}${parsed.pathname}`;
 }
 
-type Opened = Omit<Store, 'schemaFound'>;
+type OpenedStore = Omit<Store, 'schemaFound'>;
 
-function openPostgresStore(url: string, options: OpenOptions): Opened {
+function openPostgresStore(url: string, options: OpenOptions): OpenedStore {
   const limits: PostgresOptions = { ...databaseOptions, ...options };
   const dialect = openPostgres(url, limits, options.onError ?? (() => undefined));
   const db = new Kysely<Schema>({ dialect });
   return {
     dialect: 'postgres',
     db,
-    place: describePostgres(url),
+    location: describePostgres(url),
     watch: (onChange) => watchPostgres(url, limits, onChange),
-    checkPlace: () => undefined,
+    checkNotReplaced: () => undefined,
     close: () => db.destroy(),
   };
 }
 
-function openSqliteStore(file: string, lockWaitMs: number): Opened {
+function openSqliteStore(file: string, lockWaitMs: number): OpenedStore {
   makeFolder(dirname(file), 0o700);
   // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
   const opened = statSync(file);
-  const checkPlace = (): void => {
+  const checkNotReplaced = (): void => {
     const now = statSync(file, { throwIfNoEntry: false });
     if (now?.ino !== opened.ino || now.dev !== opened.dev) throw new StoreReplacedError(file);
   };
-  return { dialect: 'sqlite', db, place: file, watch: null, checkPlace, close: () => db.destroy() };
+  return { dialect: 'sqlite', db, location: file, watch: null, checkNotReplaced, close: () => db.destroy() };
 }
 
 /**

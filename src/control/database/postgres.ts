@@ -8,9 +8,9 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { isOfServer, PostgresPulse } from './postgres-pulse.ts';
+import { isServerError, PostgresLiveness } from './postgres-liveness.ts';
 import { PostgresWatch } from './postgres-watch.ts';
-import { StoreHangsError } from './store-away.ts';
+import { StoreHangsError } from './store-unavailable.ts';
 
 const INT8 = 20;
 const APPLICATION_NAME = 'solway';
@@ -64,12 +64,14 @@ export function openPostgres(
   // A connection in use reports its end twice: to the query, which rejects, and as an event, which without a
   // listener would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const look = (timeoutMs: number): pg.Client =>
+  const connectProbe = (timeoutMs: number): pg.Client =>
     new pg.Client({
       ...clientConfig(url, { ...options, connectTimeoutMs: timeoutMs }),
       query_timeout: timeoutMs,
     });
-  return new PostgresDialect({ pool: watched(pool, new PostgresPulse(look, options.hangsAfterMs)) });
+  return new PostgresDialect({
+    pool: watchPool(pool, new PostgresLiveness(connectProbe, options.hangsAfterMs)),
+  });
 }
 
 /**
@@ -78,13 +80,13 @@ export function openPostgres(
  */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
-  readonly #pulse: PostgresPulse;
+  readonly #liveness: PostgresLiveness;
   /** What was thrown when it was given up: that is told to whoever would undo what they began, too. */
-  #lostBy: unknown = null;
+  #lostError: unknown = null;
 
-  constructor(client: pg.PoolClient, pulse: PostgresPulse) {
+  constructor(client: pg.PoolClient, liveness: PostgresLiveness) {
     this.#client = client;
-    this.#pulse = pulse;
+    this.#liveness = liveness;
   }
 
   query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
@@ -92,24 +94,24 @@ class WatchedClient implements PostgresPoolClient {
   query<Row>(given: string | PostgresCursor<Row>, parameters: readonly unknown[] = []) {
     const client: PostgresPoolClient = this.#client;
     if (typeof given !== 'string') return client.query(given);
-    if (this.#lostBy !== null) return Promise.reject(this.#lostBy);
-    return this.#pulse.during(client.query<Row>(given, parameters)).catch((error: unknown) => {
-      if (!isOfServer(error)) this.#lostBy ??= error;
+    if (this.#lostError !== null) return Promise.reject(this.#lostError);
+    return this.#liveness.guard(client.query<Row>(given, parameters)).catch((error: unknown) => {
+      if (!isServerError(error)) this.#lostError ??= error;
       throw error;
     });
   }
 
   release(isDiscarded = false): void {
-    this.#client.release(isDiscarded || this.#lostBy !== null);
+    this.#client.release(isDiscarded || this.#lostError !== null);
   }
 }
 
 /** A pool whose queries end when the server is found to hang, and whose connection is given up then. */
-const watched = (pool: pg.Pool, pulse: PostgresPulse): PostgresPool => ({
+const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => ({
   options: pool.options,
   async connect() {
     const connecting = pool.connect();
-    const client = await pulse.during(connecting).catch((error: unknown) => {
+    const client = await liveness.guard(connecting).catch((error: unknown) => {
       // It may come after all, and would be nobody's.
       if (error instanceof StoreHangsError)
         connecting.then(
@@ -118,7 +120,7 @@ const watched = (pool: pg.Pool, pulse: PostgresPulse): PostgresPool => ({
         );
       throw error;
     });
-    return new WatchedClient(client, pulse);
+    return new WatchedClient(client, liveness);
   },
   end: () => pool.end(),
 });

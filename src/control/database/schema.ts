@@ -1,5 +1,5 @@
-import type { KeyState } from '../../access/key-record.ts';
-import type { UsageStatus } from '../../access/usage.ts';
+import type { KeyStatus } from '../../gateway/auth/key-record.ts';
+import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
 import type { NodeTables } from './tables/nodes.ts';
@@ -64,7 +64,7 @@ export interface KeyTable {
   /** HMAC-SHA-256 of the full key, hex. */
   digest: string;
   pepper_version: number;
-  state: KeyState;
+  state: KeyStatus;
   plan_id: string;
   created_at: number;
   expires_at: number | null;

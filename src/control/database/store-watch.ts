@@ -13,6 +13,6 @@ export type StoreWatch = Readonly<{
    * @throws StoreHangsError when the answer is late: the connection is given up then, and the next question gets another;
    * what is thrown where none can be made.
    */
-  soon<Result>(ask: () => Promise<Result>, patience?: number): Promise<Result>;
+  withDeadline<Result>(query: () => Promise<Result>, patience?: number): Promise<Result>;
   close(): Promise<void>;
 }>;

@@ -1,17 +1,17 @@
 import type { Transaction } from 'kysely';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { checkExpiry, checkName, omitUndefined, requirePlan } from './create-key.ts';
 import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { checkExpiry, checkName, requirePlan, withoutAbsent } from './keys.ts';
-import { checkRules, detailOfRules, type GivenRules, type RuleColumns } from './rule-columns.ts';
+import { checkRules, detailOfRules, type KeyRulesInput, type RuleColumns } from './rule-columns.ts';
 
 /** What may be changed of a key; what is left out stays. */
 export type KeyChange = {
   readonly [Field in keyof Changeable]?: Changeable[Field] | undefined;
 };
 
-type Changeable = GivenRules & Readonly<{ name: string; expiresAt: number | null }>;
+type Changeable = KeyRulesInput & Readonly<{ name: string; expiresAt: number | null }>;
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
@@ -41,12 +41,12 @@ async function columnsAfter(
 ): Promise<Columns> {
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
-  const wanted: GivenRules = { ...use, ...withoutAbsent(change) };
+  const requested: KeyRulesInput = { ...use, ...omitUndefined(change) };
   // Rates that the plan no longer allows are capped by it and do not stand in the way of other changes.
-  const rate = change.rate === undefined ? null : wanted.rate;
-  const addressPerSecond = change.addressPerSecond === undefined ? null : wanted.addressPerSecond;
-  const ruled = { product: row.product, isPublic, plan };
-  const columns = checkRules({ ...wanted, rate, addressPerSecond }, ruled);
+  const rate = change.rate === undefined ? null : requested.rate;
+  const addressPerSecond = change.addressPerSecond === undefined ? null : requested.addressPerSecond;
+  const ruledKey = { product: row.product, isPublic, plan };
+  const columns = checkRules({ ...requested, rate, addressPerSecond }, ruledKey);
   const { rate_per_second, rate_burst, address_per_second } = row;
   return {
     ...columns,
@@ -64,7 +64,7 @@ function endOf(row: KeyTable, expiresAt: number | null): number | null {
 }
 
 /** The keys of a family that work or may work again. */
-function livingFamily(trx: Transaction<Schema>, familyId: string, now: number): Promise<KeyTable[]> {
+function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): Promise<KeyTable[]> {
   return trx
     .selectFrom('api_key')
     .selectAll()
@@ -81,7 +81,7 @@ function livingFamily(trx: Transaction<Schema>, familyId: string, now: number): 
  * @throws KeyRefusedError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
-  return inChange(register.store, async (trx) => {
+  return transactAndNotify(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const row = await requireKey(trx, id, register);
     const now = register.now();
@@ -89,7 +89,7 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
     const columns = await columnsAfter(trx, register, row, change);
     const detail = beforeAndAfter(detailOf(row), detailOf(columns));
     if (Object.keys(detail).length === 0) return viewKey(row, now);
-    for (const member of await livingFamily(trx, row.family_id, now)) {
+    for (const member of await activeFamily(trx, row.family_id, now)) {
       const expiresAt =
         change.expiresAt === undefined ? member.expires_at : endOf(member, columns.expires_at);
       await trx

@@ -12,7 +12,10 @@ const MAPPED_BITS = 96;
 export function normalRange(text: string): string | null {
   const range = parseCidr(text.trim());
   if (range === null) return null;
-  const groups = range.words.flatMap((word) => [(word >>> 16).toString(16), (word & 0xffff).toString(16)]);
+  const groups = range.words.flatMap((group16) => [
+    (group16 >>> 16).toString(16),
+    (group16 & 0xffff).toString(16),
+  ]);
   const network = parseIpAddress(groups.join(':'))?.text ?? null;
   if (network === null) return null;
   const bits = range.masks.reduce((sum, mask) => sum + Math.clz32(~mask), 0);

@@ -1,6 +1,6 @@
 import type { Store } from '../database/open.ts';
-import { axisOver, monthOf } from '../usage/reading/axis.ts';
-import { sumsOf, wholeSumsOf } from '../usage/reading/read-usage.ts';
+import { axisOver, monthOf } from '../usage/queries/axis.ts';
+import { sumsOf, wholeSumsOf } from '../usage/queries/read-usage.ts';
 
 /** What a key did lately. */
 export type KeyActivity = Readonly<{

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
-import type { AuditEntry } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
+import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
 
 /** Where a change came from, when it came over the network. */

@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
-import type { KeyId, KeyRecord, KeyRules, KeyState, PlanLimits } from '../../access/key-record.ts';
+import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../gateway/auth/key-record.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { planLimitsOf } from '../plans.ts';
-import { notSpent } from './spent-keys.ts';
+import { notExpired } from './expired-keys.ts';
 
 const limitColumns = [
   'plan.rpc_per_second',
@@ -54,7 +54,7 @@ const rulesOf = (row: Row): KeyRules => ({
 });
 
 /** Keys of a customer that is suspended stop, and are as they were when it no longer is. */
-function stateOf({ state, customer_state }: Row): KeyState {
+function stateOf({ state, customer_state }: Row): KeyStatus {
   return customer_state === 'active' || state === 'revoked' ? state : 'disabled';
 }
 
@@ -66,7 +66,7 @@ function recordOf(row: Row): KeyRecord {
     name: row.name,
     digest: Buffer.from(row.digest, 'hex'),
     pepperVersion: row.pepper_version,
-    state: stateOf(row),
+    status: stateOf(row),
     expiresAt: row.expires_at,
     limits: limitsOf(row),
     customerId: row.customer_id,
@@ -74,7 +74,7 @@ function recordOf(row: Row): KeyRecord {
     rules: rulesOf(row),
     addressPerSecond: row.address_per_second,
     logsBodies: row.logs_bodies !== 0,
-    neverBack: row.never_back !== 0,
+    monotonicReads: row.never_back !== 0,
     version: Math.max(row.version, row.plan_version, row.customer_version),
   };
 }
@@ -110,13 +110,13 @@ export async function* keysChangedAfter(
   store: Source,
   version: number,
   pageRows: number,
-  unspentAt: number | null = null,
+  notExpiredAt: number | null = null,
 ): AsyncGenerator<KeyRecord[]> {
   let last = version;
   for (;;) {
     const rows = await selectRecords(store)
       .where('api_key.version', '>', last)
-      .$if(unspentAt !== null, (query) => query.where(notSpent(unspentAt ?? 0)))
+      .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
       .orderBy('api_key.version')
       .limit(pageRows)
       .execute();
@@ -141,7 +141,7 @@ export async function* keysOfPlansChangedAfter(
       .where((where) =>
         where.or([where('plan.version', '>', version), where('customer.version', '>', version)]),
       )
-      .where(notSpent(Date.now()))
+      .where(notExpired(Date.now()))
       .where('api_key.id', '>', last)
       .orderBy('api_key.id')
       .limit(pageRows)

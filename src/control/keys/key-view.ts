@@ -3,7 +3,7 @@ import { type Product, products } from '../../protocol/product.ts';
 import type { KeyTable } from '../database/schema.ts';
 
 /** The state a person sees: the stored one, or `expired` when the time of a living key has passed. */
-export type VisibleState = KeyTable['state'] | 'expired';
+export type VisibleKeyStatus = KeyTable['state'] | 'expired';
 
 /** A key as lists show it. Nothing in it helps to guess the secret. Times are Unix milliseconds. */
 export type KeyView = {
@@ -14,7 +14,7 @@ export type KeyView = {
   customerId: string;
   product: Product;
   name: string;
-  state: VisibleState;
+  state: VisibleKeyStatus;
   planId: string;
   createdAt: number;
   expiresAt: number | null;
@@ -36,7 +36,7 @@ export type KeyView = {
   leakedAt: number | null;
 };
 
-function visibleState(row: KeyTable, now: number): VisibleState {
+function visibleState(row: KeyTable, now: number): VisibleKeyStatus {
   const living = row.state === 'active' || row.state === 'rotating';
   return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { findByText } from './find-key-owner.ts';
 import { auditEntry, beforeAndAfter, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { findByText } from './whose-key.ts';
 
 /** A secret that was found somewhere, as scanners report it. */
 export type LeakReport = Readonly<{
@@ -37,16 +37,16 @@ export type LeakRules = Readonly<{
 }>;
 
 /** What is answered to a report; the secret comes back as its SHA-256 only. */
-export type LeakVerdict = Readonly<{
+export type LeakReportResult = Readonly<{
   token_hash: string;
   token_type: string;
   label: 'true_positive' | 'false_positive';
 }>;
 
-const URL_KEPT_MAX = 300;
+const URL_LENGTH_MAX = 300;
 
-const kept = (text: string | undefined): string | null =>
-  text === undefined ? null : redact(text).slice(0, URL_KEPT_MAX);
+const truncate = (text: string | undefined): string | null =>
+  text === undefined ? null : redact(text).slice(0, URL_LENGTH_MAX);
 
 /** Marks a living key as leaked, once, revokes it where that is wanted, and notes whom to tell. */
 function markLeaked(
@@ -55,7 +55,7 @@ function markLeaked(
   report: LeakReport,
   { revokes, noteLeak }: LeakRules,
 ): Promise<void> {
-  return inChange(register.store, async (trx) => {
+  return transactAndNotify(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const row = await requireKey(trx, id, register);
     const revokesNow = revokes && row.state !== 'revoked';
@@ -69,11 +69,11 @@ function markLeaked(
       .set({ ...change, version })
       .where('id', '=', id)
       .execute();
-    const url = kept(report.url);
+    const url = truncate(report.url);
     const detail = {
       url,
-      source: kept(report.source),
-      type: kept(report.type),
+      source: truncate(report.source),
+      type: truncate(report.type),
       ...beforeAndAfter({ state: row.state }, { state: change.state }),
     };
     await writeAudit(trx, version, auditEntry(register, 'key.leak-report', row, detail));
@@ -91,16 +91,16 @@ export async function reportLeaks(
   register: KeyRegister,
   reports: readonly LeakReport[],
   rules: LeakRules,
-): Promise<LeakVerdict[]> {
-  const verdicts: LeakVerdict[] = [];
+): Promise<LeakReportResult[]> {
+  const results: LeakReportResult[] = [];
   for (const report of reports) {
     const row = await findByText(register, report.token.trim());
     if (row !== null) await markLeaked(register, row.id, report, rules);
-    verdicts.push({
+    results.push({
       token_hash: createHash('sha256').update(report.token).digest('hex'),
       token_type: report.type,
       label: row === null ? 'false_positive' : 'true_positive',
     });
   }
-  return verdicts;
+  return results;
 }

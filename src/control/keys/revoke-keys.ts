@@ -1,11 +1,11 @@
 import { sql, type Transaction } from 'kysely';
-import { inChange, nextVersions, writeAudits } from '../database/change.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
+import { nextVersions, transactAndNotify, writeAudits } from '../database/transaction.ts';
 import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 
 /** Keys that may be revoked at once. */
-export const REVOKED_AT_ONCE_MAX = 1_000;
+export const REVOKE_BATCH_MAX = 1_000;
 /** Keys in one statement: each is a handful of parameters, of which PostgreSQL takes 65,535. */
 const BATCH_KEYS = 200;
 
@@ -64,11 +64,11 @@ async function revokeBatch(
  * @throws KeyRefusedError
  */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
-  return inChange(register.store, async (trx) => {
+  return transactAndNotify(register.store, async (trx) => {
     // Holds the counter's row before anything is read.
     await nextVersions(trx, 0);
-    const wanted = [...new Set(ids)].slice(0, REVOKED_AT_ONCE_MAX);
-    const rows = await requireKeys(trx, wanted, register);
+    const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
+    const rows = await requireKeys(trx, uniqueIds, register);
     const living = rows.filter(({ state }) => state !== 'revoked');
     const revoked = new Map<string, KeyTable>();
     for (let from = 0; from < living.length; from += BATCH_KEYS) {

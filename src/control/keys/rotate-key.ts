@@ -1,6 +1,8 @@
 import type { Transaction } from 'kysely';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { insertKey, type NewKey } from './create-key.ts';
+import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
   beforeAndAfter,
@@ -9,9 +11,7 @@ import {
   refuseField,
   requireKey,
 } from './key-register.ts';
-import { checkRoom } from './key-room.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { insertKey, type NewKey } from './keys.ts';
 
 /** Longest overlap of a rotation, in milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
@@ -47,7 +47,7 @@ export function rotateKey(
   id: string,
   overlapMs: number = OVERLAP_DEFAULT_MS,
 ): Promise<NewKey & { old: KeyView }> {
-  return inChange(register.store, async (trx) => {
+  return transactAndNotify(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const now = register.now();
     // One time for the whole rotation, so that old and new key meet exactly.
@@ -55,7 +55,7 @@ export function rotateKey(
     checkOverlap(overlapMs);
     const row = await requireKey(trx, id, register);
     checkRotatable(row, now);
-    await checkRoom(trx, register, row.customer_id, version);
+    await assertKeyQuota(trx, register, row.customer_id, version);
     const { row: newRow, ...created } = await insertKey(atNow, trx, version, row);
     await writeAudit(trx, version, auditEntry(atNow, 'key.create', newRow, { rotationOf: id }));
     const old = await retire(trx, row, newRow.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));

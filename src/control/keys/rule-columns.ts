@@ -10,7 +10,7 @@ import { normalRange } from './ip-range.ts';
 import { keyLimits, refuseField } from './key-register.ts';
 
 /** What a key may be used for beside its product. Lists are null where everything is allowed, and else not empty. */
-export type GivenRules = Readonly<{
+export type KeyRulesInput = Readonly<{
   networks: readonly Network[] | null;
   /** Addresses and ranges of addresses. */
   cidrs: readonly string[] | null;
@@ -82,7 +82,7 @@ const browserSubscriptions = [subscriptions.account, subscriptions.signature, su
  */
 export const browserMethods: readonly string[] = [
   ...Object.entries(knownMethods)
-    .filter(([, { nature }]) => !['scan', 'send', 'mint'].includes(nature))
+    .filter(([, { kind }]) => !['scan', 'send', 'mint'].includes(kind))
     .map(([name]) => name),
   'getTokenAccountsByOwner',
   ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
@@ -103,12 +103,12 @@ function checkList<Item extends string>(
   return [...new Set(given.map((text) => read(text)))].join(',');
 }
 
-const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
 function readNetwork(text: string): Network {
-  const network = knownNetworks.find((known) => known === text);
+  const network = knownNetworks.find((networkName) => networkName === text);
   return (
-    network ?? refuseField('networks', `networks: ${shown(text)} is not one of ${knownNetworks.join(', ')}`)
+    network ?? refuseField('networks', `networks: ${quoted(text)} is not one of ${knownNetworks.join(', ')}`)
   );
 }
 
@@ -117,7 +117,7 @@ function readRange(text: string): string {
     normalRange(text) ??
     refuseField(
       'cidrs',
-      `cidrs: ${shown(text)} is no address and no range such as 192.0.2.0/24 or 2001:db8::/32`,
+      `cidrs: ${quoted(text)} is no address and no range such as 192.0.2.0/24 or 2001:db8::/32`,
     )
   );
 }
@@ -131,7 +131,7 @@ function readOrigin(text: string): string {
   if (url === null || url.hostname.includes(',') || isTooWide) {
     return refuseField(
       'origins',
-      `origins: ${shown(text)} is no web origin such as https://app.example.com or https://*.example.com`,
+      `origins: ${quoted(text)} is no web origin such as https://app.example.com or https://*.example.com`,
     );
   }
   return isWild ? `${url.protocol}//*.${url.host}` : url.origin;
@@ -141,18 +141,18 @@ function readOrigin(text: string): string {
 function readMethod(product: Product, text: string): string {
   const name = text.trim();
   const matches = name.endsWith('*')
-    ? (known: string) => known.startsWith(name.slice(0, -1))
-    : (known: string) => known === name;
+    ? (isCallable: string) => isCallable.startsWith(name.slice(0, -1))
+    : (isCallable: string) => isCallable === name;
   if (name.length > 1 && callable[product].some(matches)) return name;
   return refuseField(
     'methods',
-    `methods: keys of product ${product} cannot call ${shown(name)}: write one such as ` +
+    `methods: keys of product ${product} cannot call ${quoted(name)}: write one such as ` +
       `${product === 'rpc' ? 'getBalance, or the start of some such as getBlock* or wallet/*' : 'Subscribe'}`,
   );
 }
 
 function checkRate(
-  rate: GivenRules['rate'],
+  rate: KeyRulesInput['rate'],
   { plan }: RuledKey,
 ): Pick<RuleColumns, 'rate_per_second' | 'rate_burst'> {
   if (rate === null) return { rate_per_second: null, rate_burst: null };
@@ -185,7 +185,7 @@ function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): n
   );
 }
 
-function checkOrigins(given: GivenRules['origins'], { product, isPublic }: RuledKey): string {
+function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (given !== null && product !== 'rpc') {
     refuseField('origins', `origins: web pages cannot use keys of product ${product}: leave them out`);
   }
@@ -207,7 +207,7 @@ function checkNeverBack(given: boolean, { product }: RuledKey): number {
  * The rules of a key in their one form, as columns.
  * @throws KeyRefusedError invalid, naming the field
  */
-export function checkRules(use: GivenRules, key: RuledKey): RuleColumns {
+export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);
   return {
     networks: checkList('networks', use.networks, knownNetworks.length, readNetwork),
@@ -222,7 +222,7 @@ export function checkRules(use: GivenRules, key: RuledKey): RuleColumns {
 }
 
 /** A key that may be used for everything its plan allows. */
-export const noRules: GivenRules = {
+export const noRules: KeyRulesInput = {
   networks: null,
   cidrs: null,
   origins: null,

@@ -4,13 +4,13 @@ import { ADDED_NODES_MAX, readNodeRows, resealNodes } from './added-nodes.ts';
 import type { AddedNode, NodeSeal } from './node-seal.ts';
 
 /** What became of the nodes that were added; `unreadable` are sealed under a pepper that is not here. */
-export type NodesRead = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
+export type NodesSnapshot = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
 
 export type NodeFeedOptions = Readonly<{
   store: Store;
   seal: NodeSeal;
   /** Gets all of them whenever one was added, changed or removed. Must not throw. */
-  tell: (read: NodesRead) => void;
+  onNodes: (read: NodesSnapshot) => void;
   /** How often it looks whether there are others: names and versions of one small table are read. */
   pollIntervalMs?: number;
   /** Hears when the store begins to fail, and with null when it works again. */
@@ -25,8 +25,8 @@ export class NodeFeed {
   readonly #options: NodeFeedOptions;
   readonly #state: FailureState;
   /** Names and versions of those that were told last. */
-  #told = '';
-  #looking: Promise<void> | null = null;
+  #appliedVersions = '';
+  #polling: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: NodeFeedOptions) {
@@ -35,46 +35,46 @@ export class NodeFeed {
   }
 
   /** Reads the nodes for the first time, sealed under the pepper of today. @throws the driver's error. */
-  async start(): Promise<NodesRead> {
+  async start(): Promise<NodesSnapshot> {
     await resealNodes(this.#options.store, this.#options.seal);
-    this.#told = await this.#versions();
+    this.#appliedVersions = await this.#versions();
     return this.#read();
   }
 
   /** Begins to look for changes. */
   watch(): void {
     const { pollIntervalMs = nodeFeedOptions.pollIntervalMs } = this.#options;
-    this.#timer ??= setInterval(() => void this.look(), pollIntervalMs);
+    this.#timer ??= setInterval(() => void this.poll(), pollIntervalMs);
   }
 
   /** Looks whether there are others, and tells them. Never rejects. */
-  look(): Promise<void> {
-    this.#looking ??= this.#state
-      .guard(() => this.#look())
+  poll(): Promise<void> {
+    this.#polling ??= this.#state
+      .guard(() => this.#poll())
       .finally(() => {
-        this.#looking = null;
+        this.#polling = null;
       });
-    return this.#looking;
+    return this.#polling;
   }
 
   /** Looks again; resolves when what was in the store at the call was told, or could not be read. */
   async refresh(): Promise<void> {
-    await this.#looking;
-    await this.look();
+    await this.#polling;
+    await this.poll();
   }
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    await this.#looking;
+    await this.#polling;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const versions = await this.#versions();
-    if (versions === this.#told) return;
+    if (versions === this.#appliedVersions) return;
     const read = await this.#read();
-    this.#told = versions;
-    this.#options.tell(read);
+    this.#appliedVersions = versions;
+    this.#options.onNodes(read);
   }
 
   async #versions(): Promise<string> {
@@ -87,7 +87,7 @@ export class NodeFeed {
     return JSON.stringify(rows.map(({ name, version }) => [name, version]));
   }
 
-  async #read(): Promise<NodesRead> {
+  async #read(): Promise<NodesSnapshot> {
     const { store, seal } = this.#options;
     const rows = await readNodeRows(store.db);
     const opened = rows.map((row) => ({ name: row.name, node: seal.open(row) }));

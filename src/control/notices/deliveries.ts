@@ -31,7 +31,7 @@ export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: n
  * Takes deliveries that are due, so that nobody else tries them before `leaseMs` are over.
  * @returns no more than `most`, the longest due first.
  */
-export async function takeDue(
+export async function claimDue(
   db: Kysely<Schema>,
   most: number,
   leaseMs: number,
@@ -61,33 +61,33 @@ export async function takeDue(
 }
 
 /** How a try ended. */
-export type TryEnd = Readonly<{
+export type AttemptResult = Readonly<{
   /** null: it was handed over. */
   problem: string | null;
   /** When it is tried again; null: it is not. */
-  againAt: number | null;
+  retryAt: number | null;
 }>;
 
 /** Notes how a try ended, of the delivery and of its target. */
-export async function noteEnd(
+export async function recordAttempt(
   store: Store,
   { id, target_id }: Pick<NoticeDeliveryTable, 'id' | 'target_id'>,
-  { problem, againAt }: TryEnd,
+  { problem, retryAt }: AttemptResult,
   nowMs: number,
 ): Promise<void> {
-  const state = problem === null ? 'sent' : againAt === null ? 'failed' : 'waiting';
+  const state = problem === null ? 'sent' : retryAt === null ? 'failed' : 'waiting';
   await store.db.transaction().execute(async (trx) => {
     await trx
       .updateTable('notice_delivery')
-      .set({ state, problem, due_at: againAt ?? nowMs })
+      .set({ state, problem, due_at: retryAt ?? nowMs })
       .where('id', '=', id)
       .execute();
-    await noteOutcome(trx, target_id, problem, nowMs);
+    await recordOutcome(trx, target_id, problem, nowMs);
   });
 }
 
 /** Takes the right to try a target out, of which there is one in a while, whether it is reached or not. */
-export async function takeTest(
+export async function claimTest(
   { db }: Store,
   targetId: string,
   intervalMs: number,
@@ -103,7 +103,7 @@ export async function takeTest(
 }
 
 /** Notes of a target what came of the last thing that was to be handed over. */
-export async function noteOutcome(
+export async function recordOutcome(
   db: Kysely<Schema>,
   targetId: string,
   problem: string | null,

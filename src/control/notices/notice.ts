@@ -30,21 +30,21 @@ type KeyLeakedNotice = {
 
 type TestNotice = { type: 'test' };
 
-type Words = Readonly<{ subject: string; text: string }>;
+type NoticeText = Readonly<{ subject: string; text: string }>;
 
 const NAME_MAX = 40;
 /** What programs that show mail make a link of. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
 /** What somebody called something, in a mail in our name: short, of one line, and with nothing to click on. */
-function shownName({ id, name }: Readonly<{ id: string; name: string }>): string {
+function displayName({ id, name }: Readonly<{ id: string; name: string }>): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): Words {
+function quotaText({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): NoticeText {
   const { percent, used, limit, isHard, to } = quota;
   const then = isHard
     ? 'What goes beyond it is refused with QUOTA_EXCEEDED.'
@@ -52,29 +52,29 @@ function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.us
   return {
     subject: `${percent} % of the credits of this month are used`,
     text: [
-      `${shownName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
+      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
       `includes this month.\n\n${then} The credits begin anew on ${to.slice(0, 10)} at 00:00 UTC.\n`,
     ].join(' '),
   };
 }
 
-function leakWords({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): Words {
+function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): NoticeText {
   const where = key.url === null ? '' : ` It stands at ${key.url}.`;
   const then = key.revoked
     ? 'It has been revoked: make a new one.'
     : 'Rotate it, and cut the overlap short as soon as your programs have the new one.';
   return {
     subject: 'A key stands where others can read it',
-    text: `The key ${shownName(key)} of ${shownName(customer)} was reported as leaked.${where}\n\n${then}\n`,
+    text: `The key ${displayName(key)} of ${displayName(customer)} was reported as leaked.${where}\n\n${then}\n`,
   };
 }
 
 /** A notice as people read it, in plain text. */
-export function wordsOf(notice: Notice): Words {
-  if (notice.type === 'quota.used') return quotaWords(notice);
-  if (notice.type === 'key.leaked') return leakWords(notice);
+export function renderNotice(notice: Notice): NoticeText {
+  if (notice.type === 'quota.used') return quotaText(notice);
+  if (notice.type === 'key.leaked') return leakText(notice);
   return {
     subject: 'Notices of Solway come here',
-    text: `This is a test. When the credits of ${shownName(notice.customer)} run out, it is told here.\n`,
+    text: `This is a test. When the credits of ${displayName(notice.customer)} run out, it is told here.\n`,
   };
 }

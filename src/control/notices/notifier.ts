@@ -1,10 +1,10 @@
-import type { QuotaLedger } from '../../access/quota.ts';
+import type { QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import { FailureState } from '../failure-state.ts';
 import type { Peppers } from '../pepper.ts';
-import { noteEnd, pruneNotices, takeDue } from './deliveries.ts';
-import { handOver, type NoticeWays } from './hand-over.ts';
+import { deliverNotice, type NoticeChannels } from './deliver-notice.ts';
+import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
 import type { Notice } from './notice.ts';
 import type { NoticeLimits } from './notice-limits.ts';
 import { QuotaWatch } from './quota-watch.ts';
@@ -14,7 +14,7 @@ export type NotifierOptions = Readonly<{
   store: Store;
   peppers: Peppers;
   ledger: QuotaLedger;
-  ways: NoticeWays;
+  channels: NoticeChannels;
   limits: NoticeLimits;
   /** Unix milliseconds. */
   now?: () => number;
@@ -49,17 +49,17 @@ export class Notifier {
 
   /** Seals webhooks under the pepper of today, and begins. @throws the driver's error. */
   async start(): Promise<void> {
-    const { store, peppers, ways, limits } = this.#options;
-    await resealTargets(store.db, ways.seal, peppers.current);
-    this.#timers.push(setInterval(() => void this.look(), limits.watchIntervalMs));
+    const { store, peppers, channels, limits } = this.#options;
+    await resealTargets(store.db, channels.seal, peppers.current);
+    this.#timers.push(setInterval(() => void this.checkQuotas(), limits.watchIntervalMs));
     this.#timers.push(setInterval(() => void this.deliver(), limits.pollIntervalMs));
   }
 
   /** Looks at the quotas; what is to be told is handed over at once. Never rejects. */
-  look(): Promise<void> {
+  checkQuotas(): Promise<void> {
     this.#round ??= this.#state
       .guard(async () => {
-        if ((await this.#watch.look(this.#now())) > 0) void this.deliver();
+        if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
         if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
         this.#prunedAt = performance.now();
         await pruneNotices(this.#options.store, this.#now() - this.#options.limits.keptDays * DAY_MS);
@@ -93,26 +93,26 @@ export class Notifier {
     const { inFlightMax, timeoutMs } = limits;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const due = await takeDue(store.db, inFlightMax, timeoutMs + LEASE_MARGIN_MS, this.#now());
-      await Promise.all(due.map((delivery) => this.#try(delivery)));
+      const due = await claimDue(store.db, inFlightMax, timeoutMs + LEASE_MARGIN_MS, this.#now());
+      await Promise.all(due.map((delivery) => this.#attempt(delivery)));
       if (due.length < inFlightMax) return;
     }
   }
 
-  async #try(delivery: NoticeDeliveryTable): Promise<void> {
-    const { store, ways, limits } = this.#options;
+  async #attempt(delivery: NoticeDeliveryTable): Promise<void> {
+    const { store, channels, limits } = this.#options;
     const target = await findTarget(store.db, delivery.customer_id, delivery.target_id);
     if (target === undefined) return;
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(limits.timeoutMs)]);
     const notice = JSON.parse(delivery.notice) as Notice;
-    const about = { id: delivery.id, nowMs: this.#now(), signal };
-    const { problem, isFinal } = await handOver(ways, target, notice, about);
+    const deliveryContext = { id: delivery.id, nowMs: this.#now(), signal };
+    const { problem, isFinal } = await deliverNotice(channels, target, notice, deliveryContext);
     const isLast = isFinal || delivery.tries >= limits.triesMax;
-    const againAt = problem === null || isLast ? null : this.#now() + this.#pauseAfter(delivery.tries);
-    await noteEnd(store, delivery, { problem, againAt }, this.#now());
+    const retryAt = problem === null || isLast ? null : this.#now() + this.#retryDelayMs(delivery.tries);
+    await recordAttempt(store, delivery, { problem, retryAt }, this.#now());
   }
 
-  #pauseAfter(tries: number): number {
+  #retryDelayMs(tries: number): number {
     const { retryMs, retryMaxMs } = this.#options.limits;
     return Math.min(retryMaxMs, retryMs * RETRY_FACTOR ** (tries - 1));
   }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { monthOf, type QuotaAccount, type QuotaLedger } from '../../access/quota.ts';
+import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { enqueue } from './deliveries.ts';
@@ -7,9 +7,9 @@ import type { Notice } from './notice.ts';
 import { NOTICE_PERCENTS } from './notice-limits.ts';
 
 /** That a quota has come to a part of it. */
-type Reached = Readonly<{ account: QuotaAccount; month: number; percent: number }>;
+type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: number }>;
 
-const reaches = ({ used, limit }: QuotaAccount, percent: number): boolean =>
+const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /** Sees when quotas come to parts that customers are told of, and claims each once for all gateways. */
@@ -18,7 +18,7 @@ export class QuotaWatch {
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
   /** What was seen and not claimed yet, by this gateway or another. */
-  readonly #waiting = new Map<string, Reached>();
+  readonly #pending = new Map<string, QuotaThreshold>();
   /** What is claimed of this month. */
   #claimed = new Set<string>();
   #month = Number.NaN;
@@ -26,7 +26,7 @@ export class QuotaWatch {
   constructor(store: Store, ledger: QuotaLedger) {
     this.#store = store;
     this.#ledger = ledger;
-    this.#changes = ledger.listen();
+    this.#changes = ledger.trackChanges();
   }
 
   /**
@@ -34,31 +34,31 @@ export class QuotaWatch {
    * @returns how many notices there are that nobody had told.
    * @throws the driver's error; what was seen is claimed at the next look.
    */
-  async look(nowMs: number): Promise<number> {
+  async checkQuotas(nowMs: number): Promise<number> {
     const { monthStart } = this.#ledger;
     if (monthStart !== this.#month) this.#claimed = new Set();
     this.#month = monthStart;
-    for (const account of this.#changes()) this.#see(account, monthStart);
-    let told = 0;
-    for (const [name, reached] of this.#waiting) {
-      if (await claim(this.#store, reached, nowMs)) told += 1;
-      this.#waiting.delete(name);
-      if (reached.month === this.#month) this.#claimed.add(name);
+    for (const account of this.#changes()) this.#detect(account, monthStart);
+    let enqueued = 0;
+    for (const [name, threshold] of this.#pending) {
+      if (await claim(this.#store, threshold, nowMs)) enqueued += 1;
+      this.#pending.delete(name);
+      if (threshold.month === this.#month) this.#claimed.add(name);
     }
-    return told;
+    return enqueued;
   }
 
-  #see(account: QuotaAccount, month: number): void {
+  #detect(account: QuotaAccount, month: number): void {
     for (const percent of NOTICE_PERCENTS) {
       const name = `${month} ${account.customerId} ${account.planId} ${percent}`;
-      if (!reaches(account, percent) || this.#claimed.has(name)) continue;
-      this.#waiting.set(name, { account, month, percent });
+      if (!hasReached(account, percent) || this.#claimed.has(name)) continue;
+      this.#pending.set(name, { account, month, percent });
     }
   }
 }
 
 /** @returns whether it was nobody's before. */
-function claim(store: Store, { account, month, percent }: Reached, nowMs: number): Promise<boolean> {
+function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
   const { customerId, planId, used, limit } = account;
   return store.db.transaction().execute(async (trx) => {
     const row = { month, percent, used, credits: limit, at: nowMs };
@@ -77,7 +77,7 @@ function claim(store: Store, { account, month, percent }: Reached, nowMs: number
 /** @returns null for a customer or a plan that the store does not know. */
 async function noticeOf(
   trx: Transaction<Schema>,
-  { account, month, percent }: Reached,
+  { account, month, percent }: QuotaThreshold,
   nowMs: number,
 ): Promise<Notice | null> {
   const { customerId, planId, used, limit } = account;

@@ -35,11 +35,11 @@ export class WebhookSeal {
   }
 }
 
-const PATH_SHOWN_MAX = 16;
+const DISPLAYED_PATH_MAX = 16;
 
 /** A URL as it may be shown: in path and query may stand what only its owner knows. */
-export function shownUrl(url: string): string {
+export function displayUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
-  const isShort = search === '' && pathname.length <= PATH_SHOWN_MAX;
-  return isShort ? origin + pathname : `${origin}${pathname.slice(0, PATH_SHOWN_MAX)}…`;
+  const isShort = search === '' && pathname.length <= DISPLAYED_PATH_MAX;
+  return isShort ? origin + pathname : `${origin}${pathname.slice(0, DISPLAYED_PATH_MAX)}…`;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
-import { shownUrl, type WebhookSeal } from './sealed-webhook.ts';
+import { displayUrl, type WebhookSeal } from './sealed-webhook.ts';
 import { newSigningSecret } from './webhook.ts';
 
 /** Whom customers want to be told, as rows. */
@@ -49,15 +49,15 @@ export async function addTarget(
 ): Promise<AddedTarget> {
   const id = randomUUID();
   const secret = kind === 'webhook' ? newSigningSecret() : null;
-  const kept =
+  const stored =
     secret === null
       ? { shown: to, sealed: '', pepper_version: 0 }
-      : { shown: shownUrl(to), ...seal.seal({ url: to, secret }, customerId, id) };
+      : { shown: displayUrl(to), ...seal.seal({ url: to, secret }, customerId, id) };
   const row: NoticeTargetTable = {
     id,
     customer_id: customerId,
     kind,
-    ...kept,
+    ...stored,
     created_by: createdBy,
     created_at: createdAt,
     last_sent_at: null,

@@ -10,11 +10,11 @@ export interface WebhookSender {
     headers: Readonly<Record<string, string>>,
     body: string,
     signal: AbortSignal,
-  ): Promise<Posted>;
+  ): Promise<PostResult>;
 }
 
 /** How sending ended: with a status, or without because the address is not a public one, or nobody answered. */
-export type Posted = Readonly<
+export type PostResult = Readonly<
   { kind: 'answered'; status: number } | { kind: 'refused' } | { kind: 'failed' }
 >;
 

@@ -1,6 +1,6 @@
 import type { Network } from '../../protocol/call.ts';
-import { type AuditEntry, inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
+import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 
 /** A node that the operator took out of service. */
 export type NodeCordon = Readonly<{
@@ -12,7 +12,7 @@ export type NodeCordon = Readonly<{
 }>;
 
 /** Who does it and from where, for the audit log. */
-export type CordonAct = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
+export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Nodes that are out of service; few. */
 export async function readCordons({ db }: Store): Promise<NodeCordon[]> {
@@ -25,16 +25,16 @@ export async function readCordons({ db }: Store): Promise<NodeCordon[]> {
 }
 
 /** Takes a node out of service, or says again why it is. @param nowMs - Unix milliseconds. */
-export function cordonNode(store: Store, cordon: NodeCordon, act: CordonAct, nowMs: number): Promise<void> {
+export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
   const { network, node, reason, isDrain } = cordon;
   const action = isDrain ? 'node.drain' : 'node.cordon';
-  return inChange(store, async (trx) => {
+  return transactAndNotify(store, async (trx) => {
     const version = await nextVersion(trx);
-    const told = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
+    const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
     await trx
       .insertInto('node_cordon')
-      .values({ network, node, ...told })
-      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(told))
+      .values({ network, node, ...columns })
+      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(columns))
       .execute();
     const detail = { network, node, reason };
     await writeAudit(trx, version, { ...act, at: nowMs, action, keyId: null, detail });
@@ -45,10 +45,10 @@ export function cordonNode(store: Store, cordon: NodeCordon, act: CordonAct, now
 export function uncordonNode(
   store: Store,
   { network, node }: Pick<NodeCordon, 'network' | 'node'>,
-  act: CordonAct,
+  act: CordonActor,
   nowMs: number,
 ): Promise<boolean> {
-  return inChange(store, async (trx) => {
+  return transactAndNotify(store, async (trx) => {
     const version = await nextVersion(trx);
     const { numDeletedRows } = await trx
       .deleteFrom('node_cordon')

@@ -1,7 +1,7 @@
 import type { ConnectionJson } from '../api/contract/logs.ts';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
-import type { CordonAct } from './node-cordons.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import type { CordonActor } from './node-cordons.ts';
 
 /** Rows of one answer. */
 const ROWS_MAX = 1_000;
@@ -46,11 +46,11 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
  * Asks the gateway that has a connection of the customer to close it.
  * @returns whether there is such a connection.
  */
-export async function askToClose(
+export async function requestClose(
   store: Store,
   customerId: string,
   connectionId: string,
-  act: CordonAct,
+  act: CordonActor,
   nowMs: number,
 ): Promise<boolean> {
   const row = await store.db
@@ -60,7 +60,7 @@ export async function askToClose(
     .where('customer_id', '=', customerId)
     .executeTakeFirst();
   if (row === undefined) return false;
-  await inChange(store, async (trx) => {
+  await transactAndNotify(store, async (trx) => {
     const version = await nextVersion(trx);
     await trx
       .insertInto('connection_close')

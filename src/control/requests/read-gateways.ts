@@ -11,8 +11,9 @@ export type GatewayJson = Readonly<{
 }>;
 
 /** What gateways of an older version do not tell. */
-const older = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
-type ToldNode = Omit<NodeJson, 'gateway' | keyof typeof older> & Partial<Pick<NodeJson, keyof typeof older>>;
+const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
+type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
+  Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
 /**
  * Where a gateway of a machine, or a worker of one, answers, as that machine reaches it; null where none told of itself
@@ -48,7 +49,11 @@ export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJs
       seenAt: seen_at,
     })),
     nodes: rows.flatMap(({ id, nodes }) =>
-      (JSON.parse(nodes) as ToldNode[]).map((node) => ({ ...older, ...node, gateway: id })),
+      (JSON.parse(nodes) as ReportedNode[]).map((node) => ({
+        ...missingFieldDefaults,
+        ...node,
+        gateway: id,
+      })),
     ),
   };
 }

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
-import type { UsageStatus } from '../../access/usage.ts';
+import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
 import type { Store } from '../database/open.ts';
@@ -95,15 +95,15 @@ export async function countLog(store: Store, customerId: string, filter: LogFilt
   const counts = new Array<number>(steps).fill(0);
   const errors = new Array<number>(steps).fill(0);
   for (const { step: at, requests, failed } of found) {
-    const place = Math.min(steps - 1, Math.max(0, Number(at)));
-    counts[place] = (counts[place] ?? 0) + Number(requests);
-    errors[place] = (errors[place] ?? 0) + Number(failed);
+    const stepIndex = Math.min(steps - 1, Math.max(0, Number(at)));
+    counts[stepIndex] = (counts[stepIndex] ?? 0) + Number(requests);
+    errors[stepIndex] = (errors[stepIndex] ?? 0) + Number(failed);
   }
   return { from, stepMs, counts, errors };
 }
 
 /** An entry as the control API shows it. */
-export const showEntry = (row: LogRow): LogEntryJson => ({
+export const toLogEntryJson = (row: LogRow): LogEntryJson => ({
   id: row.id,
   at: row.at,
   keyId: row.key_id,

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { type JsonValue, parseJson } from '../../base/json.ts';
-import type { Network, Source } from '../../protocol/call.ts';
+import type { Network, RpcClient } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import type { Store } from '../database/open.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
@@ -44,23 +44,23 @@ function statusOf(value: JsonValue | undefined): ChainStatus | null {
   const { slot, confirmationStatus, err } = value as Readonly<Record<string, JsonValue>>;
   const confirmation = confirmations.find((one) => one === confirmationStatus);
   if (confirmation === undefined || slot === undefined) return null;
-  return { slot: String(slot), confirmation, err: err == null ? null : shown(err) };
+  return { slot: String(slot), confirmation, err: err == null ? null : formatError(err) };
 }
 
-const shown = (err: JsonValue): string =>
+const formatError = (err: JsonValue): string =>
   typeof err === 'string'
     ? err
     : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-async function askStatuses(
-  source: Source,
+async function fetchStatuses(
+  source: RpcClient,
   network: Network,
   signatures: readonly string[],
 ): Promise<Map<string, ChainStatus>> {
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);
-  const answer = await source.ask({ network, method, row: methodRow(method), params }, signal);
+  const answer = await source.request({ network, method, row: methodRow(method), params }, signal);
   const found = new Map<string, ChainStatus>();
   if (answer.errorCode !== 0) return found;
   const { value } = parseJson(answer.body.toString('utf8')) as { value?: readonly JsonValue[] };
@@ -73,19 +73,19 @@ async function askStatuses(
 
 /** What the chain says now of transactions, by signature; nothing of those that it does not know or say in time. */
 export async function readStatuses(
-  source: Source | null,
+  source: RpcClient | null,
   rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],
 ): Promise<ReadonlyMap<string, ChainStatus>> {
   if (source === null) return new Map();
   const byNetwork = Map.groupBy(rows, ({ network }) => network);
-  const asked = [...byNetwork].flatMap(([network, ofNetwork]) => {
+  const requests = [...byNetwork].flatMap(([network, ofNetwork]) => {
     const signatures = [...new Set(ofNetwork.map(({ signature }) => signature))];
     const parts = Array.from({ length: Math.ceil(signatures.length / STATUSES_MAX) }, (_, index) =>
       signatures.slice(index * STATUSES_MAX, (index + 1) * STATUSES_MAX),
     );
     return parts.map((part) =>
-      askStatuses(source, network, part).catch(() => new Map<string, ChainStatus>()),
+      fetchStatuses(source, network, part).catch(() => new Map<string, ChainStatus>()),
     );
   });
-  return new Map((await Promise.all(asked)).flatMap((found) => [...found]));
+  return new Map((await Promise.all(requests)).flatMap((found) => [...found]));
 }

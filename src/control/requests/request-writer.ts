@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Insertable } from 'kysely';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { RequestEntry } from '../../observe/request-log.ts';
-import type { Submission } from '../../observe/submission-log.ts';
-import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
-import { isRefusal } from '../database/is-refusal.ts';
+import type { RequestEntry } from '../../gateway/telemetry/request-log.ts';
+import type { Submission } from '../../gateway/telemetry/submission-log.ts';
+import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { isPermanentError } from '../database/is-permanent-error.ts';
 import type { Store } from '../database/open.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { EntryIds } from './entry-id.ts';
-import { LogRetention, type RetentionLimits, retentionLimits } from './retention.ts';
+import { LogRetention, type RetentionLimits, retentionLimits } from './log-retention.ts';
 
 /** Where entries come from: access/request-log.ts and access/submission-log.ts. */
 export type RequestSources = Readonly<{
@@ -109,14 +109,14 @@ export class RequestWriter {
 
   /** Each part by itself: none waits for ever behind another that fails. */
   async #flush(): Promise<void> {
-    this.#take();
+    this.#collect();
     let failure: unknown | null = null;
     for (const part of [() => this.#writeLog(), () => this.#writeSubmissions(), () => this.#prune()]) {
       await part().catch((error: unknown) => {
         failure ??= error;
       });
     }
-    this.#state.tell(failure);
+    this.#state.report(failure);
   }
 
   #writeLog(): Promise<void> {
@@ -150,10 +150,10 @@ export class RequestWriter {
     );
   }
 
-  #take(): void {
+  #collect(): void {
     const { requests, submissions } = this.#sources;
     for (const entry of requests.drain()) this.#log.push(this.#logRow(entry));
-    this.#takeSubmissions(submissions.drain());
+    this.#collectSubmissions(submissions.drain());
     for (const rows of [this.#log, this.#submissions]) {
       const over = rows.length - this.#options.pendingMax;
       if (over <= 0) continue;
@@ -163,7 +163,7 @@ export class RequestWriter {
   }
 
   /** A statement must not have one row twice: what waits to be written is replaced. */
-  #takeSubmissions(drained: readonly Submission[]): void {
+  #collectSubmissions(drained: readonly Submission[]): void {
     const waiting = new Map(this.#submissions.map(({ id }, at) => [id, at]));
     for (const submission of drained) {
       const row = this.#submissionRow(submission);
@@ -181,7 +181,7 @@ export class RequestWriter {
       try {
         await write(batch);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        if (!isPermanentError(error)) throw error;
         single ||= batch.length;
         if (batch.length > 1) continue;
         this.#refused++;
@@ -207,7 +207,7 @@ export class RequestWriter {
       id: this.#ids.next(entry.at),
       gateway: this.#gateway,
       // Nobody's calls are told to whoever runs the house.
-      customer_id: customerId ?? HOUSE_CUSTOMER_ID,
+      customer_id: customerId ?? DEFAULT_CUSTOMER_ID,
       key_id: keyId,
       rpc_code: rpcCode,
       bytes_in: bytesIn,
@@ -217,7 +217,7 @@ export class RequestWriter {
   }
 
   #submissionRow(submission: Submission): SubmissionRow {
-    const { customerId, keyId, attempts, fate, ...same } = submission;
+    const { customerId, keyId, attempts, result, ...same } = submission;
     const id = this.#submissionIds.get(submission) ?? this.#ids.next(same.at);
     this.#submissionIds.set(submission, id);
     return {
@@ -226,11 +226,14 @@ export class RequestWriter {
       customer_id: customerId,
       key_id: keyId,
       attempts: JSON.stringify(attempts),
-      rebroadcasts: fate?.rebroadcasts ?? 0,
-      again: fate === null || fate.again.length === 0 ? null : JSON.stringify(fate.again),
-      fate: fate?.name ?? null,
-      fate_slot: fate?.slot == null ? null : String(fate.slot),
-      fate_err: fate?.err ?? null,
+      rebroadcasts: result?.rebroadcasts ?? 0,
+      again:
+        result === null || result.rebroadcastAttempts.length === 0
+          ? null
+          : JSON.stringify(result.rebroadcastAttempts),
+      fate: result?.name ?? null,
+      fate_slot: result?.slot == null ? null : String(result.slot),
+      fate_err: result?.err ?? null,
     };
   }
 }

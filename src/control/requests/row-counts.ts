@@ -3,8 +3,8 @@ import type { Store } from '../database/open.ts';
 import { firstIdAt } from './entry-id.ts';
 
 /** Tables whose rows are kept for a while, of each customer so many. */
-export const keptTables = ['request_log', 'submission'] as const;
-export type KeptTable = (typeof keptTables)[number];
+export const retainedTables = ['request_log', 'submission'] as const;
+export type RetainedTable = (typeof retainedTables)[number];
 
 /** Rows that are counted in one statement, small enough that an embedded store blocks for a few milliseconds. */
 const STEP_ROWS = 2_000;
@@ -17,13 +17,13 @@ const COUNT_ALL_MS = 3_600_000;
  */
 export class RowCounts {
   readonly #store: Store;
-  readonly #table: KeptTable;
+  readonly #table: RetainedTable;
   readonly #counts = new Map<string, number>();
   /** Whatever stands before this was counted. */
   #before = '';
   #countAllAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Store, table: KeptTable) {
+  constructor(store: Store, table: RetainedTable) {
     this.#store = store;
     this.#table = table;
   }
@@ -60,8 +60,8 @@ export class RowCounts {
   /** Rows of customers were taken out. */
   subtract(customers: readonly string[]): void {
     for (const customer of customers) {
-      const left = (this.#counts.get(customer) ?? 0) - 1;
-      if (left > 0) this.#counts.set(customer, left);
+      const remaining = (this.#counts.get(customer) ?? 0) - 1;
+      if (remaining > 0) this.#counts.set(customer, remaining);
       else this.#counts.delete(customer);
     }
   }

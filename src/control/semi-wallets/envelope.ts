@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
-import { decodeBase58, encodeBase58 } from '../../ledger/base58.ts';
-import type { KeyOf } from './derivation.ts';
+import { decodeBase58, encodeBase58 } from '../../solana/base58.ts';
+import type { DeriveKey } from './key-derivation.ts';
 
 /**
  * A secret key under a password, in the format that clients of the interface decrypt by themselves: the base58 text of
@@ -24,7 +24,7 @@ export async function seal(
   secretKey: Uint8Array,
   password: string,
   iterations: number,
-  keyOf: KeyOf,
+  keyOf: DeriveKey,
 ): Promise<Envelope> {
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
@@ -68,7 +68,7 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
  * @returns null when the password is another one.
  * @throws Failure OVERLOADED
  */
-export async function open(envelope: Envelope, password: string, keyOf: KeyOf): Promise<string | null> {
+export async function open(envelope: Envelope, password: string, keyOf: DeriveKey): Promise<string | null> {
   const { salt, nonce, iterations } = JSON.parse(envelope.decryptionKey) as Params;
   const key = await keyOf(password, bytesOf(salt), iterations);
   const text = opened(key, bytesOf(nonce), bytesOf(envelope.encryptedPrivateKey));
@@ -80,7 +80,7 @@ export async function open(envelope: Envelope, password: string, keyOf: KeyOf): 
 }
 
 /** Takes the time of `open`, where there is nothing to open. @throws Failure OVERLOADED */
-export async function openNothing(password: string, iterations: number, keyOf: KeyOf): Promise<void> {
+export async function simulateOpen(password: string, iterations: number, keyOf: DeriveKey): Promise<void> {
   const key = await keyOf(password, randomBytes(SALT_BYTES), iterations);
   key.fill(0);
 }

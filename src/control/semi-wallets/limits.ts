@@ -1,10 +1,10 @@
-import type { TryLimits } from '../../access/try-limit.ts';
+import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
 
 /**
  * Every limit of semi-custodial wallets. Times in milliseconds. What is tried and remembered are passwords of single
  * wallets; wrong ones are remembered for longer than the longest pause.
  */
-export type SemiWalletLimits = TryLimits &
+export type SemiWalletLimits = AttemptLimits &
   Readonly<{
     /** Rounds of PBKDF2 for a new password. Fewer than 600,000 are too easy to guess through. Source: OWASP, 2023. */
     iterations: number;

@@ -1,6 +1,6 @@
 import { Failure } from '../../protocol/errors.ts';
-import { nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
+import { nextVersion, writeAudit } from '../database/transaction.ts';
 import type { Wrapped } from './wrap.ts';
 
 /** A wallet of an owner. */
@@ -19,7 +19,7 @@ async function countOf(db: Pick<Store['db'], 'selectFrom'>, ownerId: string): Pr
 }
 
 /** @throws Failure WALLETS_FULL when the owner has as many as one may have. */
-export async function checkRoom(
+export async function checkWalletQuota(
   db: Pick<Store['db'], 'selectFrom'>,
   ownerId: string,
   walletsMax: number,
@@ -39,7 +39,7 @@ export async function insertWallet(
   await store.db.transaction().execute(async (trx) => {
     // Holds the counter, so that of two at once the second sees the first.
     const version = await nextVersion(trx);
-    await checkRoom(trx, name.ownerId, walletsMax);
+    await checkWalletQuota(trx, name.ownerId, walletsMax);
     await trx
       .insertInto('semi_wallet')
       .values({

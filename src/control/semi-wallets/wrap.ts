@@ -34,7 +34,8 @@ export class WrapError extends Error {
   }
 }
 
-const boundTo = (ownerId: string, address: string): Buffer => Buffer.from(JSON.stringify([ownerId, address]));
+const additionalData = (ownerId: string, address: string): Buffer =>
+  Buffer.from(JSON.stringify([ownerId, address]));
 
 const keyOf = (pepper: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', pepper, '', purpose, KEY_BYTES));
@@ -55,7 +56,7 @@ export class ServerKeys {
   wrap(text: string, ownerId: string, address: string): Wrapped {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key(this.current), nonce, { authTagLength: TAG_BYTES });
-    cipher.setAAD(boundTo(ownerId, address));
+    cipher.setAAD(additionalData(ownerId, address));
     const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
     return { version: this.current, text: Buffer.concat(parts).toString('base64') };
   }
@@ -68,7 +69,7 @@ export class ServerKeys {
     const decipher = createDecipheriv(CIPHER, this.#key(wrapped.version), nonce, {
       authTagLength: TAG_BYTES,
     });
-    decipher.setAAD(boundTo(ownerId, address));
+    decipher.setAAD(additionalData(ownerId, address));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));

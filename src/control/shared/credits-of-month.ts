@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { UsedElsewhere } from '../../access/quota.ts';
+import type { RemoteUsage } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 
 const MINUTE_MS = 60_000;
@@ -8,7 +8,7 @@ const DAY_HOURS = 24;
 
 type Row = Readonly<{ customer_id: string; plan_id: string; credits: number | string }>;
 
-const usedOf = ({ customer_id, plan_id, credits }: Row): UsedElsewhere => ({
+const usedOf = ({ customer_id, plan_id, credits }: Row): RemoteUsage => ({
   customerId: customer_id,
   planId: plan_id,
   credits: Number(credits),
@@ -42,7 +42,7 @@ export async function creditsOfMonth(
   store: Store,
   monthStart: number,
   nowMs: number,
-): Promise<UsedElsewhere[]> {
+): Promise<RemoteUsage[]> {
   const firstHour = Math.floor(monthStart / MINUTE_MS / HOUR_MINUTES);
   const openHour = Math.max(firstHour, await firstOpenHour(store, nowMs));
   const openDay = Math.floor(openHour / DAY_HOURS);
@@ -63,7 +63,7 @@ export async function creditsOfMonth(
 }
 
 /** Credits of others since a minute: those of minutes that need not be asked for again, and the rest. */
-export type RecentCredits = Readonly<{ settled: UsedElsewhere[]; open: UsedElsewhere[] }>;
+export type RecentCredits = Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>;
 
 /**
  * Credits that other runs used since a minute.
@@ -83,7 +83,7 @@ export async function creditsOfOthers(
         from usage_minute
         where minute >= ${fromMinute} and epoch <> ${epoch} and plan_id in ${withQuota}
     ) as used group by customer_id, plan_id, settled`.execute(db);
-  const of = (settled: number): UsedElsewhere[] =>
+  const of = (settled: number): RemoteUsage[] =>
     rows.filter((row) => Number(row.settled) === settled).map(usedOf);
   return { settled: of(1), open: of(0) };
 }

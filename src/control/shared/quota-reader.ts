@@ -1,4 +1,4 @@
-import { monthOf, type QuotaLedger, type UsedElsewhere } from '../../access/quota.ts';
+import { monthOf, type QuotaLedger, type RemoteUsage } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState } from '../failure-state.ts';
 import { creditsOfMonth, creditsOfOthers } from './credits-of-month.ts';
@@ -45,7 +45,7 @@ export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
   /** Credits of minutes that are not read again. */
-  #settled = new Map<string, UsedElsewhere>();
+  #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
   #fromMinute = 0;
@@ -60,7 +60,7 @@ export class QuotaReader {
 
   /** Learns what was used before this run. @throws the driver's error: without it nobody knows what is left. */
   async start(): Promise<void> {
-    await this.#begin();
+    await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;
     this.#timers.push(setTimeout(() => void this.recount(), firstRecountMs));
     this.#timers.push(setInterval(() => void this.recount(), recountIntervalMs));
@@ -70,12 +70,12 @@ export class QuotaReader {
 
   /** Reads what others wrote. Never rejects. */
   read(): Promise<void> {
-    return this.#once(() => this.#read());
+    return this.#runExclusive(() => this.#read());
   }
 
   /** Counts the whole month anew, less what was spent here. Never rejects. */
   recount(): Promise<void> {
-    return this.#once(() => this.#recount());
+    return this.#runExclusive(() => this.#recount());
   }
 
   async stop(): Promise<void> {
@@ -83,14 +83,14 @@ export class QuotaReader {
     await this.#reading;
   }
 
-  #once(work: () => Promise<void>): Promise<void> {
+  #runExclusive(work: () => Promise<void>): Promise<void> {
     this.#reading ??= this.#state.guard(work).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
   }
 
-  async #begin(): Promise<void> {
+  async #startMonth(): Promise<void> {
     const { store, epoch, lateMinutes } = this.#options;
     const nowMs = this.#now();
     const month = monthOf(nowMs).start;
@@ -99,7 +99,7 @@ export class QuotaReader {
     // In this order: what is written between the two is then missing for a moment, and not counted twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
-    this.#take(month, used);
+    this.#applyUsage(month, used);
     // These minutes are read again and again, so they must not stand among what is settled.
     this.#settled = sumOf(used, recent.open, -1);
   }
@@ -109,8 +109,8 @@ export class QuotaReader {
     const nowMs = this.#now();
     const month = monthOf(nowMs).start;
     const used = await creditsOfMonth(store, month, nowMs);
-    const own = ledger.accounts().map((account) => ({ ...account, credits: account.own }));
-    this.#options.ledger.learnStored([...sumOf(used, own, -1).values()], month, this.#now());
+    const own = ledger.accounts().map((account) => ({ ...account, credits: account.local }));
+    this.#options.ledger.applyStored([...sumOf(used, own, -1).values()], month, this.#now());
   }
 
   async #read(): Promise<void> {
@@ -125,23 +125,23 @@ export class QuotaReader {
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, settledBefore);
     this.#settled = sumOf([...this.#settled.values()], recent.settled);
     this.#fromMinute = settledBefore;
-    this.#take(month, [...sumOf([...this.#settled.values()], recent.open).values()]);
+    this.#applyUsage(month, [...sumOf([...this.#settled.values()], recent.open).values()]);
   }
 
-  #take(month: number, used: readonly UsedElsewhere[]): void {
+  #applyUsage(month: number, used: readonly RemoteUsage[]): void {
     this.#month = month;
-    this.#options.ledger.learnStored(used, month, this.#now());
+    this.#options.ledger.applyStored(used, month, this.#now());
   }
 }
 
 /** Credits by customer and plan, the second list with its sign. */
 function sumOf(
-  first: readonly UsedElsewhere[],
-  second: readonly UsedElsewhere[],
+  first: readonly RemoteUsage[],
+  second: readonly RemoteUsage[],
   sign: 1 | -1 = 1,
-): Map<string, UsedElsewhere> {
-  const sums = new Map<string, UsedElsewhere>();
-  const add = (one: UsedElsewhere, by: number): void => {
+): Map<string, RemoteUsage> {
+  const sums = new Map<string, RemoteUsage>();
+  const add = (one: RemoteUsage, by: number): void => {
     const name = `${one.customerId} ${one.planId}`;
     const credits = (sums.get(name)?.credits ?? 0) + by * one.credits;
     sums.set(name, { ...one, credits: Math.max(0, credits) });

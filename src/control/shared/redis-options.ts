@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 
 /** How a server of Redis or Valkey is reached. */
-export type RedisReach = Readonly<{
+export type RedisConnectionOptions = Readonly<{
   connectTimeoutMs: number;
   /** One command; beyond it the server counts as away. */
   commandTimeoutMs: number;
@@ -12,7 +12,12 @@ export type RedisReach = Readonly<{
 }>;
 
 /** The client's options for a server that is spoken to only while it is there. */
-export const redisOptions = ({ connectTimeoutMs, commandTimeoutMs, reconnectMaxMs, ca }: RedisReach) =>
+export const redisOptions = ({
+  connectTimeoutMs,
+  commandTimeoutMs,
+  reconnectMaxMs,
+  ca,
+}: RedisConnectionOptions) =>
   ({
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConnectionLimit } from '../../access/connection-limit.ts';
-import type { QuotaLedger } from '../../access/quota.ts';
-import type { RateLimiter } from '../../access/rate-limit.ts';
-import type { WindowLimit } from '../../access/window-limit.ts';
-import { type Exchange, placesExchange, quotaExchange, ratesExchange, windowExchange } from './exchanges.ts';
-import type { ExchangeStep, LimitExchange } from './limit-exchange.ts';
+import type { ConnectionLimit } from '../../gateway/limits/connection-limit.ts';
+import type { QuotaLedger } from '../../gateway/limits/quota.ts';
+import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
+import type { SlidingWindowLimiter } from '../../gateway/limits/sliding-window-limiter.ts';
+import type { LimitCommand, LimitStore } from './limit-store.ts';
+import { connectionSync, type LimitSync, quotaSync, rateSync, windowSync } from './limit-sync.ts';
 
 /** How limits are shared. Times in milliseconds. */
 export type SharingLimits = Readonly<{
@@ -40,15 +40,15 @@ export const sharingLimits: SharingLimits = {
 export type LimitParts = Readonly<{
   rates: RateLimiter;
   /** By their names. */
-  windows: Readonly<Record<string, WindowLimit>>;
-  places: Readonly<Record<string, ConnectionLimit>>;
+  windows: Readonly<Record<string, SlidingWindowLimiter>>;
+  connections: Readonly<Record<string, ConnectionLimit>>;
   quota: QuotaLedger;
 }>;
 
 export type SharedLimitsOptions = SharingLimits &
   Readonly<{
     /** Where it is shared. */
-    exchange: LimitExchange;
+    store: LimitStore;
     /** What names of keys begin with. */
     prefix: string;
     parts: LimitParts;
@@ -57,7 +57,7 @@ export type SharedLimitsOptions = SharingLimits &
   }>;
 
 /** How often places are told of that did not change, within the time that they hold. */
-const PLACES_TOLD_PER_PRESENCE = 3;
+const REFRESHES_PER_PRESENCE = 3;
 
 /**
  * Carries what this gateway took to where it is shared, and brings back what all took. Decisions never wait for it:
@@ -67,11 +67,11 @@ export class SharedLimits {
   /** Names this run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
-  readonly #exchanges: readonly Exchange[];
+  readonly #syncs: readonly LimitSync[];
   readonly #stopped = new AbortController();
   #gateways: number;
-  #isThere: boolean | null = null;
-  #placesToldAt = Number.NEGATIVE_INFINITY;
+  #isConnected: boolean | null = null;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | null = null;
 
   constructor(options: SharedLimitsOptions) {
@@ -79,15 +79,15 @@ export class SharedLimits {
     this.#gateways = options.gatewaysLeast;
     const { parts, prefix, namesMax, presenceMs, syncIntervalMs: intervalMs } = options;
     const common = { gateway: this.gateway, namesMax };
-    this.#exchanges = [
-      ratesExchange(parts.rates, `${prefix}rate:`, { ...common, intervalMs, gateways: () => this.#gateways }),
+    this.#syncs = [
+      rateSync(parts.rates, `${prefix}rate:`, { ...common, intervalMs, gateways: () => this.#gateways }),
       ...Object.entries(parts.windows).map(([name, window]) =>
-        windowExchange(window, `${prefix}window:${name}:`, common),
+        windowSync(window, `${prefix}window:${name}:`, common),
       ),
-      ...Object.entries(parts.places).map(([name, places]) =>
-        placesExchange(places, `${prefix}places:${name}:`, { ...common, presenceMs }),
+      ...Object.entries(parts.connections).map(([name, limit]) =>
+        connectionSync(limit, `${prefix}places:${name}:`, { ...common, presenceMs }),
       ),
-      quotaExchange(parts.quota, `${prefix}quota:`, common),
+      quotaSync(parts.quota, `${prefix}quota:`, common),
     ];
   }
 
@@ -97,13 +97,13 @@ export class SharedLimits {
   }
 
   /** Whether the last exchange went well. */
-  get isThere(): boolean {
-    return this.#isThere === true;
+  get isConnected(): boolean {
+    return this.#isConnected === true;
   }
 
   /** Begins to exchange, and waits for the first exchange or the time that a connection may take. Never rejects. */
   async start(): Promise<void> {
-    await this.#options.exchange.start();
+    await this.#options.store.start();
     await this.sync();
     this.#running = this.#run();
   }
@@ -111,10 +111,10 @@ export class SharedLimits {
   /** Exchanges once. Never rejects. */
   async sync(): Promise<void> {
     try {
-      await this.#exchange();
-      this.#turnThere();
+      await this.#syncOnce();
+      this.#markConnected();
     } catch (error) {
-      this.#turnAway(error);
+      this.#markDisconnected(error);
     }
   }
 
@@ -122,19 +122,19 @@ export class SharedLimits {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
-    const { exchange } = this.#options;
-    this.#placesToldAt = Number.NEGATIVE_INFINITY;
+    const { store } = this.#options;
+    this.#refreshedAt = Number.NEGATIVE_INFINITY;
     await this.sync();
-    if (this.isThere) await exchange.run([this.#leaving]).catch(() => {});
-    await exchange.stop();
+    if (this.isConnected) await store.execute([this.#leaveCommand]).catch(() => {});
+    await store.stop();
   }
 
-  get #present(): ExchangeStep {
+  get #presenceCommand(): LimitCommand {
     const { presenceMs } = this.#options;
     return { name: 'presence', keys: [this.#presenceKey], values: [this.gateway, presenceMs] };
   }
 
-  get #leaving(): ExchangeStep {
+  get #leaveCommand(): LimitCommand {
     return { name: 'leave', keys: [this.#presenceKey], values: [this.gateway] };
   }
 
@@ -151,40 +151,40 @@ export class SharedLimits {
   }
 
   /** There and back. @throws NotConnected; what the exchange throws. */
-  async #exchange(): Promise<void> {
-    const { presenceMs, exchange } = this.#options;
-    if (exchange.problem !== null) throw exchange.problem;
+  async #syncOnce(): Promise<void> {
+    const { presenceMs, store } = this.#options;
+    if (store.problem !== null) throw store.problem;
     const nowMs = performance.now();
-    const isRound = nowMs - this.#placesToldAt >= presenceMs / PLACES_TOLD_PER_PRESENCE;
-    if (isRound) this.#placesToldAt = nowMs;
-    const time = { nowMs, isRound, isAnew: this.#isThere !== true };
-    const asked = this.#exchanges.map((one) => one.say(time)).filter((said) => said !== null);
-    const [presence, ...answers] = await exchange.run([this.#present, ...asked]);
+    const isRefresh = nowMs - this.#refreshedAt >= presenceMs / REFRESHES_PER_PRESENCE;
+    if (isRefresh) this.#refreshedAt = nowMs;
+    const time = { nowMs, isRefresh, isReset: this.#isConnected !== true };
+    const commands = this.#syncs.map((one) => one.nextCommand(time)).filter((command) => command !== null);
+    const [presence, ...answers] = await store.execute([this.#presenceCommand, ...commands]);
     const [serverMs, gateways] = presence as [number, number];
     this.#gateways = Math.max(1, gateways);
-    const heardMs = performance.now();
-    asked.forEach(({ hear }, index) => {
-      hear(answers[index] as unknown[], { nowMs: heardMs, serverMs });
+    const repliedMs = performance.now();
+    commands.forEach(({ onReply }, index) => {
+      onReply(answers[index] as unknown[], { nowMs: repliedMs, serverMs });
     });
   }
 
-  #turnThere(): void {
-    if (this.#isThere === true) return;
-    this.#isThere = true;
+  #markConnected(): void {
+    if (this.#isConnected === true) return;
+    this.#isConnected = true;
     this.#divide(1);
     this.#options.onState?.(null);
   }
 
-  #turnAway(error: unknown): void {
-    if (this.#isThere === false) return;
-    this.#isThere = false;
+  #markDisconnected(error: unknown): void {
+    if (this.#isConnected === false) return;
+    this.#isConnected = false;
     this.#divide(Math.max(this.#gateways, this.#options.gatewaysLeast));
     this.#options.onState?.(error);
   }
 
   #divide(gateways: number): void {
-    const { rates, windows, places, quota } = this.#options.parts;
-    for (const part of [rates, quota, ...Object.values(windows), ...Object.values(places)]) {
+    const { rates, windows, connections, quota } = this.#options.parts;
+    for (const part of [rates, quota, ...Object.values(windows), ...Object.values(connections)]) {
       part.divide(gateways);
     }
   }

@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import type { CID } from 'multiformats/cid';
-import { LEAF_BYTES } from './blocks.ts';
-import type { IncomingFile } from './incoming.ts';
+import { LEAF_BYTES } from './file-blocks.ts';
 import type { ServiceBody } from './storage-service.ts';
+import type { SpooledFile } from './upload-spool.ts';
 
 /** A number in seven bits per byte, least first. Source: CARv1, "Format Description"; unsigned-varint. */
 function varint(value: number): Uint8Array {
   const bytes: number[] = [];
-  let left = value;
-  for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes.push((left % 0x80) | 0x80);
-  bytes.push(left);
+  let remaining = value;
+  for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80)) bytes.push((remaining % 0x80) | 0x80);
+  bytes.push(remaining);
   return Uint8Array.from(bytes);
 }
 
@@ -33,7 +33,7 @@ const blockHead = (cid: CID, bytes: number): Uint8Array =>
   Buffer.concat([varint(cid.bytes.length + bytes), cid.bytes]);
 
 /** Bytes of the leaf at that place. */
-const leafBytes = (file: IncomingFile, index: number): number =>
+const leafBytes = (file: SpooledFile, index: number): number =>
   Math.min(LEAF_BYTES, file.bytes - index * LEAF_BYTES);
 
 /** A part of a file on the disk. It is opened when its bytes are asked for. */
@@ -41,7 +41,7 @@ export async function* partOf(path: string, start: number, bytes: number): Async
   if (bytes > 0) yield* createReadStream(path, { start, end: start + bytes - 1 });
 }
 
-async function* pieces(file: IncomingFile): AsyncGenerator<Uint8Array, void> {
+async function* chunks(file: SpooledFile): AsyncGenerator<Uint8Array, void> {
   const { root, leaves, nodes } = file.blocks;
   yield header(root);
   for (const [index, cid] of leaves.entries()) {
@@ -55,10 +55,10 @@ async function* pieces(file: IncomingFile): AsyncGenerator<Uint8Array, void> {
 }
 
 /** A file as its blocks, in the format of content addressable archives, version 1. */
-export function carOf(file: IncomingFile): ServiceBody {
+export function toCar(file: SpooledFile): ServiceBody {
   const { root, leaves, nodes } = file.blocks;
   let bytes = header(root).length + file.bytes;
   for (const [index, cid] of leaves.entries()) bytes += blockHead(cid, leafBytes(file, index)).length;
   for (const { cid, bytes: node } of nodes) bytes += blockHead(cid, node.length).length + node.length;
-  return { type: 'application/vnd.ipld.car', bytes, pieces: pieces(file) };
+  return { type: 'application/vnd.ipld.car', bytes, chunks: chunks(file) };
 }

@@ -1,13 +1,13 @@
 /** Bytes at the beginning of a file that `mediaTypeOf` wants to see. */
 export const MEDIA_HEAD_BYTES = 16;
 
-type Mark = readonly [type: string, at: number, text: string];
+type Signature = readonly [type: string, at: number, text: string];
 
 /**
  * Formats that begin with a mark of their own. Source: MIME Sniffing Standard §6 (images, audio and video) and
  * glTF 2.0 §4.4 (GLB). Only what shows a picture or plays: nothing of these can run as a page.
  */
-const marks: readonly (readonly [Mark, ...Mark[]])[] = [
+const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
   [['image/png', 0, '\x89PNG\r\n\x1a\n']],
   [['image/jpeg', 0, '\xff\xd8\xff']],
   [['image/gif', 0, 'GIF87a']],
@@ -34,6 +34,8 @@ const marks: readonly (readonly [Mark, ...Mark[]])[] = [
  */
 export function mediaTypeOf(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
-  const found = marks.find((parts) => parts.every(([, at, mark]) => text.startsWith(mark, at)));
+  const found = signatures.find((parts) =>
+    parts.every(([, at, signature]) => text.startsWith(signature, at)),
+  );
   return found?.[0][0] ?? null;
 }

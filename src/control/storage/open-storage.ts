@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
-import type { FileRoom } from './file-room.ts';
-import { Incoming } from './incoming.ts';
-import { KeptBlocks } from './kept-blocks.ts';
-import { KeptFiles } from './kept-files.ts';
-import { KuboNode, type KuboNodeOptions } from './kubo-node.ts';
-import { type StorageLimits, storageLimits } from './limits.ts';
-import { PinnedFiles } from './pinned-files.ts';
+import { BlockIndex } from './block-index.ts';
+import { FileStore } from './file-store.ts';
+import { FileUploads } from './file-uploads.ts';
+import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
+import { PinningBackend } from './pinning-backend.ts';
 import { PinningService, type PinningServiceOptions } from './pinning-service.ts';
-import { StoredFiles } from './stored-files.ts';
+import { type StorageLimits, storageLimits } from './storage-limits.ts';
+import type { SharedStorageQuota } from './storage-quota.ts';
+import { UploadSpool } from './upload-spool.ts';
 
 /** What every storage needs, whoever keeps the files. */
 export type StorageOptions = Readonly<{
@@ -18,37 +18,40 @@ export type StorageOptions = Readonly<{
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
   /** What several processes that share the folder have room for together; absent: this one counts for itself. */
-  room?: FileRoom;
+  sharedQuota?: SharedStorageQuota;
 }>;
 
 /** Storage that is open. */
 export type Storage = Readonly<{
-  files: StoredFiles;
+  uploads: FileUploads;
   /** What is on this machine's disk, for the gateway; null where nothing stays there. */
-  kept: KeptFiles | null;
+  fileStore: FileStore | null;
   /** Blocks of those, for who fetches them one by one; null where nobody does. */
-  blocks: KeptBlocks | null;
+  blocks: BlockIndex | null;
   close(): Promise<void>;
 }>;
 
 /** Storage on this machine's disk. */
-export type EmbeddedStorage = Storage & Readonly<{ kept: KeptFiles }>;
+export type EmbeddedStorage = Storage & Readonly<{ fileStore: FileStore }>;
 
 const limitsOf = ({ limits }: StorageOptions): StorageLimits => ({ ...storageLimits, ...limits });
 
-const openIncoming = (options: StorageOptions): Promise<Incoming> =>
-  Incoming.open(join(options.folder, 'incoming'), limitsOf(options).fileMaxBytes);
+const openSpool = (options: StorageOptions): Promise<UploadSpool> =>
+  UploadSpool.open(join(options.folder, 'incoming'), limitsOf(options).fileMaxBytes);
 
-const openKept = (options: StorageOptions, incoming: Incoming): Promise<KeptFiles> =>
-  KeptFiles.open(join(options.folder, 'files'), incoming, limitsOf(options), options.room);
+const openFileStore = (options: StorageOptions, spool: UploadSpool): Promise<FileStore> =>
+  FileStore.open(join(options.folder, 'files'), spool, limitsOf(options), options.sharedQuota);
 
-const openBlocks = (options: StorageOptions, incoming: Incoming, kept: KeptFiles): Promise<KeptBlocks> =>
-  KeptBlocks.open(join(options.folder, 'blocks'), kept, incoming.isAlone);
+const openBlockIndex = (
+  options: StorageOptions,
+  spool: UploadSpool,
+  fileStore: FileStore,
+): Promise<BlockIndex> => BlockIndex.open(join(options.folder, 'blocks'), fileStore, spool.isAlone);
 
-type Closing = Readonly<{ close(): Promise<void> }>;
+type Closable = Readonly<{ close(): Promise<void> }>;
 
 /** The first may still be giving away what is in the second. */
-async function closeBoth(first: Closing, second: Closing): Promise<void> {
+async function closeBoth(first: Closable, second: Closable): Promise<void> {
   await first.close();
   await second.close();
 }
@@ -58,32 +61,32 @@ async function closeBoth(first: Closing, second: Closing): Promise<void> {
  * @throws Error of the file system when the folder cannot be had.
  */
 export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
-  const incoming = await openIncoming(options);
-  const kept = await openKept(options, incoming);
+  const spool = await openSpool(options);
+  const fileStore = await openFileStore(options, spool);
   const { uriPrefix } = options;
-  const files = new StoredFiles({ incoming, keeper: kept, limits: limitsOf(options), uriPrefix });
-  return { files, kept, blocks: null, close: () => incoming.close() };
+  const uploads = new FileUploads({ spool, backend: fileStore, limits: limitsOf(options), uriPrefix });
+  return { uploads, fileStore, blocks: null, close: () => spool.close() };
 }
 
 /** The kept files, for whoever counts them for several processes and keeps none. */
-export type CountedFiles = Readonly<{ kept: KeptFiles; close(): Promise<void> }>;
+export type StorageCounter = Readonly<{ fileStore: FileStore; close(): Promise<void> }>;
 
 /** Counts the files of a folder, and removes what a run that died has left. As `openEmbeddedStorage` otherwise. */
-export async function openCountedFiles(options: StorageOptions): Promise<CountedFiles> {
-  const incoming = await openIncoming(options);
-  const kept = await openKept(options, incoming);
-  await openBlocks(options, incoming, kept);
-  return { kept, close: () => incoming.close() };
+export async function openStorageCounter(options: StorageOptions): Promise<StorageCounter> {
+  const spool = await openSpool(options);
+  const fileStore = await openFileStore(options, spool);
+  await openBlockIndex(options, spool, fileStore);
+  return { fileStore, close: () => spool.close() };
 }
 
 /** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
-export async function openKuboStorage(options: StorageOptions, node: KuboNodeOptions): Promise<Storage> {
-  const incoming = await openIncoming(options);
-  const keeper = new KuboNode(node);
+export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
+  const spool = await openSpool(options);
+  const backend = new KuboBackend(node);
   const { uriPrefix } = options;
-  const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  const close = () => closeBoth(keeper, incoming);
-  return { files, kept: null, blocks: null, close };
+  const uploads = new FileUploads({ spool, backend, limits: limitsOf(options), uriPrefix });
+  const close = () => closeBoth(backend, spool);
+  return { uploads, fileStore: null, blocks: null, close };
 }
 
 /** Opens storage that keeps files and has a service pin them too. As `openEmbeddedStorage` otherwise. */
@@ -92,12 +95,12 @@ export async function openPinnedStorage(
   service: Omit<PinningServiceOptions, 'log'>,
   log: Logger,
 ): Promise<Storage> {
-  const incoming = await openIncoming(options);
-  const kept = await openKept(options, incoming);
+  const spool = await openSpool(options);
+  const fileStore = await openFileStore(options, spool);
   const pinning = new PinningService({ ...service, log });
-  const blocks = await openBlocks(options, incoming, kept);
-  const keeper = new PinnedFiles(kept, blocks, pinning, log);
+  const blocks = await openBlockIndex(options, spool, fileStore);
+  const backend = new PinningBackend(fileStore, blocks, pinning, log);
   const { uriPrefix } = options;
-  const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  return { files, kept, blocks, close: () => closeBoth(pinning, incoming) };
+  const uploads = new FileUploads({ spool, backend, limits: limitsOf(options), uriPrefix });
+  return { uploads, fileStore, blocks, close: () => closeBoth(pinning, spool) };
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '../../base/log.ts';
 import {
-  type ServiceAnswer,
+  type ServiceResponse,
   StorageService,
   type StorageServiceLimits,
   storageServiceLimits,
-  unavailable,
+  storageUnavailable,
 } from './storage-service.ts';
 
 /** What bounds asking a pinning service. */
@@ -46,7 +46,7 @@ export type PinningServiceOptions = Readonly<{
 /** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
 type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
 
-type Watched = {
+type WatchedPin = {
   requestid: string;
   readonly pin: string;
   readonly cid: string;
@@ -68,9 +68,9 @@ export class PinningService {
   readonly #limits: PinningServiceLimits;
   readonly #log: Logger;
   /** By CID. */
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, WatchedPin>();
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   #closed = false;
 
   constructor({ url, token, origins, limits, log }: PinningServiceOptions) {
@@ -96,7 +96,7 @@ export class PinningService {
       ...(this.#origins.length > 0 && { origins: this.#origins }),
     });
     const status = (await this.#find(cid)) ?? (await this.#post('/pins', pin));
-    if (status.status === 'failed') throw unavailable('a pinning service failed at once');
+    if (status.status === 'failed') throw storageUnavailable('a pinning service failed at once');
     if (status.status !== 'pinned')
       this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
   }
@@ -106,81 +106,81 @@ export class PinningService {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#service.close();
-    await this.#looking;
+    await this.#polling;
   }
 
   /** A pin of that CID that is there or on its way. */
   async #find(cid: string): Promise<PinStatus | null> {
     const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
-    const { results } = objectOf(await this.#service.ask('GET', `/pins?${query}`), 200);
+    const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
     const [first] = Array.isArray(results) ? results : [];
     return first === undefined ? null : statusOf(first);
   }
 
   async #post(path: string, pin: string): Promise<PinStatus> {
-    return statusOf(objectOf(await this.#service.ask('POST', path, pin), 202));
+    return statusOf(objectOf(await this.#service.request('POST', path, pin), 202));
   }
 
-  #watch(watched: Watched): void {
+  #watch(watched: WatchedPin): void {
     if (this.#closed || this.#watched.size >= this.#limits.watchedMax) return;
     this.#watched.set(watched.cid, watched);
-    this.#plan();
+    this.#schedulePoll();
   }
 
-  #plan(): void {
+  #schedulePoll(): void {
     if (this.#timer !== null || this.#closed || this.#watched.size === 0) return;
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look().finally(() => {
+      this.#polling = this.#poll().finally(() => {
         this.#timer = null;
-        this.#plan();
+        this.#schedulePoll();
       });
     }, this.#limits.pollIntervalMs);
     this.#timer.unref();
   }
 
   /** Asks for every watched pin, one after another. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     for (const watched of [...this.#watched.values()]) {
       if (this.#closed) return;
       try {
-        await this.#lookAt(watched);
+        await this.#pollPin(watched);
       } catch {
         // It is asked for again; how often is counted.
       }
-      if (++watched.polls >= this.#limits.pollsMax) this.#giveUp(watched, 'not done in time');
+      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'not done in time');
     }
   }
 
-  async #lookAt(watched: Watched): Promise<void> {
+  async #pollPin(watched: WatchedPin): Promise<void> {
     const path = `/pins/${watched.requestid}`;
-    const { status } = statusOf(objectOf(await this.#service.ask('GET', path), 200));
+    const { status } = statusOf(objectOf(await this.#service.request('GET', path), 200));
     if (status === 'pinned') this.#watched.delete(watched.cid);
     if (status !== 'failed') return;
-    if (watched.retries++ >= this.#limits.retriesMax) this.#giveUp(watched, 'failed');
+    if (watched.retries++ >= this.#limits.retriesMax) this.#abandon(watched, 'failed');
     else watched.requestid = (await this.#post(path, watched.pin)).requestid;
   }
 
-  #giveUp({ cid }: Watched, why: string): void {
+  #abandon({ cid }: WatchedPin, why: string): void {
     if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'a pin was given up');
   }
 }
 
 /** @throws Failure STORAGE_UNAVAILABLE for another status than that, or what is no JSON object. */
-function objectOf({ status, text }: ServiceAnswer, expected: number): Record<string, unknown> {
-  if (status !== expected) throw unavailable(`a pinning service answered ${status}`);
+function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
+  if (status !== expected) throw storageUnavailable(`a pinning service answered ${status}`);
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw unavailable('a pinning service answered with something else than JSON');
+    throw storageUnavailable('a pinning service answered with something else than JSON');
   }
 }
 
 /** @throws Failure STORAGE_UNAVAILABLE for what is none. */
 function statusOf(value: unknown): PinStatus {
   const { requestid, status } = Object(value);
-  const isStatus = statuses.some((known) => known === status);
+  const isStatus = statuses.some((knownStatus) => knownStatus === status);
   if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
-    throw unavailable('a pinning service answered with something else than the status of a pin');
+    throw storageUnavailable('a pinning service answered with something else than the status of a pin');
   }
   return { requestid, status };
 }

@@ -8,7 +8,7 @@ import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.[\w-]{36}$/;
 
 /** Names of those that this very process has: its pid alone cannot tell them from those of an earlier life. */
-const own = new Set<string>();
+const ownFolders = new Set<string>();
 
 /** A folder of this process alone, among those of others. */
 export type ProcessFolder = Readonly<{
@@ -20,8 +20,8 @@ export type ProcessFolder = Readonly<{
 }>;
 
 /** Whose folder it is: of this process, of another that lives, or of none. */
-function ownerOf(name: string): 'me' | 'another' | null {
-  if (own.has(name)) return 'me';
+function ownershipOf(name: string): 'me' | 'another' | null {
+  if (ownFolders.has(name)) return 'me';
   const [, boot, pid, started = ''] = NAME.exec(name) ?? [];
   const lives =
     pid !== undefined &&
@@ -39,16 +39,16 @@ export async function openProcessFolder(parent: string): Promise<ProcessFolder> 
   const { pid, started } = identityOf(process.pid);
   const name = `${bootId()}.${pid}.${started}.${randomUUID()}`;
   const path = join(parent, name);
-  own.add(name);
+  ownFolders.add(name);
   makeFolder(path, 0o700);
   let isAlone = true;
   for (const other of await readdir(parent)) {
-    const owner = ownerOf(other);
-    if (owner === 'another') isAlone = false;
-    if (owner === null) await rm(join(parent, other), { recursive: true, force: true });
+    const ownership = ownershipOf(other);
+    if (ownership === 'another') isAlone = false;
+    if (ownership === null) await rm(join(parent, other), { recursive: true, force: true });
   }
   const close = async (): Promise<void> => {
-    own.delete(name);
+    ownFolders.delete(name);
     // What comes in this moment may stand in the way: the next to open removes the rest.
     await rm(path, { recursive: true, force: true }).catch(() => {});
   };

@@ -25,10 +25,10 @@ export const storageServiceLimits: StorageServiceLimits = {
 };
 
 /** What is sent: its media type, how many bytes it has, and the bytes, which are read once. */
-export type ServiceBody = Readonly<{ type: string; bytes: number; pieces: AsyncIterable<Uint8Array> }>;
+export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
 
 /** A whole answer, of any status. */
-export type ServiceAnswer = Readonly<{ status: number; text: string }>;
+export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
 /** One HTTP service that stores files, and what it is asked. What it says goes no further than this folder. */
 export class StorageService {
@@ -54,20 +54,20 @@ export class StorageService {
   }
 
   /** @throws Failure STORAGE_UNAVAILABLE when no whole answer comes; an answer of any status is one. */
-  async ask(method: 'GET' | 'POST', path: string, body?: ServiceBody | string): Promise<ServiceAnswer> {
+  async request(method: 'GET' | 'POST', path: string, body?: ServiceBody | string): Promise<ServiceResponse> {
     const { exchangeMaxMs, silenceMs } = this.#limits;
     try {
-      const answer = await request(`${this.#url}${path}`, {
-        ...{ method, ...sent(body) },
+      const response = await request(`${this.#url}${path}`, {
+        ...{ method, ...toRequestBody(body) },
         headers: this.#headers(body),
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(exchangeMaxMs),
         headersTimeout: silenceMs,
         bodyTimeout: silenceMs,
       });
-      return { status: answer.statusCode, text: await this.#read(answer.body) };
+      return { status: response.statusCode, text: await this.#read(response.body) };
     } catch (thrown) {
-      throw unavailable(`no answer: ${codeOf(thrown)}`);
+      throw storageUnavailable(`no answer: ${codeOf(thrown)}`);
     }
   }
 
@@ -99,8 +99,8 @@ export class StorageService {
   }
 }
 
-const sent = (body: ServiceBody | string | undefined): Pick<Dispatcher.RequestOptions, 'body'> =>
-  body === undefined ? {} : { body: (typeof body === 'string' ? body : body.pieces) as string };
+const toRequestBody = (body: ServiceBody | string | undefined): Pick<Dispatcher.RequestOptions, 'body'> =>
+  body === undefined ? {} : { body: (typeof body === 'string' ? body : body.chunks) as string };
 
 /** The kind of an error: its message may hold the address, and so what the address holds. */
 function codeOf(thrown: unknown): string {
@@ -109,5 +109,5 @@ function codeOf(thrown: unknown): string {
 }
 
 /** @param what - of ours; words of a service are not in it. */
-export const unavailable = (what: string): Failure =>
+export const storageUnavailable = (what: string): Failure =>
   new Failure('STORAGE_UNAVAILABLE', { cause: new Error(what) });

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { usageStatuses } from '../../access/usage.ts';
+import { usageStatuses } from '../../gateway/metering/usage-meter.ts';
 import { products } from '../../protocol/product.ts';
 import type { StoredUsage } from './usage-rows.ts';
 

@@ -6,39 +6,39 @@ import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})\.jsonl(\.new)?$/;
 
 /** Epochs of this very process: its pid alone cannot tell them from those of an earlier life. */
-const own = new Set<string>();
+const ownEpochs = new Set<string>();
 
 /** A journal of a process that is gone. */
-export type LeftJournal = Readonly<{ path: string; epoch: string }>;
+export type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
 /** The name of this process's journal for an epoch. */
 export function journalName(epoch: string): string {
   const { pid, started } = identityOf(process.pid);
-  own.add(epoch);
+  ownEpochs.add(epoch);
   return `${bootId()}.${pid}.${started}.${epoch}.jsonl`;
 }
 
 /** This process writes no more for the epoch: what it left behind may be taken up. */
-export function leaveJournal(epoch: string): void {
-  own.delete(epoch);
+export function releaseJournal(epoch: string): void {
+  ownEpochs.delete(epoch);
 }
 
 function isHeld(boot: string, pid: number, started: string, epoch: string): boolean {
-  if (own.has(epoch)) return true;
+  if (ownEpochs.has(epoch)) return true;
   return pid !== process.pid && boot === bootId() && isRunning({ pid, started });
 }
 
 /** The journals in a folder whose processes live no more; drafts of such are removed. None where there is no folder. */
-export async function leftJournals(folder: string): Promise<LeftJournal[]> {
-  const left: LeftJournal[] = [];
+export async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
+  const orphaned: OrphanedJournal[] = [];
   for (const name of await namesIn(folder)) {
     const [, boot = '', pid, started = '', epoch = '', draft] = NAME.exec(name) ?? [];
     if (pid === undefined || isHeld(boot, Number(pid), started, epoch)) continue;
     const path = join(folder, name);
-    if (draft === undefined) left.push({ path, epoch });
+    if (draft === undefined) orphaned.push({ path, epoch });
     else await rm(path, { force: true });
   }
-  return left;
+  return orphaned;
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readJournalLine } from './journal-line.ts';
-import { nameOf, type StoredUsage } from './usage-rows.ts';
+import { rowKeyOf, type StoredUsage } from './usage-rows.ts';
 
 /** No row is as long: what goes on for longer without a break is no journal, and is not kept in memory. */
 const LINE_MAX_BYTES = 65_536;
@@ -26,7 +26,7 @@ export async function* readJournal(
   for await (const line of linesOf(path)) {
     const row = readJournalLine(line);
     if (row === null) damage.lines++;
-    else batch.set(nameOf(row), row);
+    else batch.set(rowKeyOf(row), row);
     if (batch.size < batchRows) continue;
     yield [...batch.values()];
     batch.clear();

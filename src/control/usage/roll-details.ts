@@ -3,7 +3,13 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UsageDetailTable } from '../database/tables/usage.ts';
-import { clearMarks, holdMarks, markBuckets, type SeenMarks, seeMarks } from './usage-marks.ts';
+import {
+  clearDirty,
+  type DirtyBucketSnapshot,
+  lockIfUnchanged,
+  markDirty,
+  readDirtyBucket,
+} from './rollup-dirty-buckets.ts';
 import { UsageSums } from './usage-sums.ts';
 
 /** Keys that are rolled up at a time: what they have in memory, and how long an embedded store blocks, is bounded by it. */
@@ -88,7 +94,7 @@ function sumRows(rows: readonly UsageDetailTable[]): UsageDetailTable[] {
   return sums.rows().map((row) => ({ customer_id: customers.get(row.key_id) ?? '', ...row }));
 }
 
-async function keysIn(db: Kysely<Schema>, step: DetailStep, bucket: number): Promise<string[]> {
+async function keysInBucket(db: Kysely<Schema>, step: DetailStep, bucket: number): Promise<string[]> {
   const keys = new Set<string>();
   for (let finer = bucket * step.count; finer < (bucket + 1) * step.count; finer++) {
     for (const key of await step.keysAt(db, finer)) keys.add(key);
@@ -100,13 +106,13 @@ async function keysIn(db: Kysely<Schema>, step: DetailStep, bucket: number): Pro
 async function replaceRows(
   store: Store,
   step: DetailStep,
-  seen: SeenMarks,
+  seen: DirtyBucketSnapshot,
   keys: readonly string[],
 ): Promise<boolean> {
   const { bucket } = seen;
   const rows = sumRows(await step.rowsOf(store.db, keys, bucket * step.count, (bucket + 1) * step.count));
   return store.db.transaction().execute(async (trx) => {
-    if (!(await holdMarks(trx, seen))) return false;
+    if (!(await lockIfUnchanged(trx, seen))) return false;
     await step.remove(trx, bucket, keys);
     for (let from = 0; from < rows.length; from += INSERT_ROWS) {
       await step.insert(trx, bucket, rows.slice(from, from + INSERT_ROWS));
@@ -119,17 +125,17 @@ async function replaceRows(
  * Makes the rows by key of an hour or day anew, some keys at a time, each with a look whether what they follow from has
  * changed. @returns false when it has: the mark is still there, and all of it is to be made again.
  */
-async function rollDetails(store: Store, step: DetailStep, seen: SeenMarks): Promise<boolean> {
-  const keys = await keysIn(store.db, step, seen.bucket);
+async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnapshot): Promise<boolean> {
+  const keys = await keysInBucket(store.db, step, seen.bucket);
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
     if (!(await replaceRows(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
     await setImmediate();
   }
   return store.db.transaction().execute(async (trx) => {
-    if (!(await holdMarks(trx, seen))) return false;
-    await clearMarks(trx, seen);
+    if (!(await lockIfUnchanged(trx, seen))) return false;
+    await clearDirty(trx, seen);
     if (seen.kind === 'hour') {
-      await markBuckets(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / days.count) }]);
+      await markDirty(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / days.count) }]);
     }
     return true;
   });
@@ -137,8 +143,8 @@ async function rollDetails(store: Store, step: DetailStep, seen: SeenMarks): Pro
 
 /** Makes an hour by key anew from its minutes. @returns false when they changed meanwhile. */
 export const rollHour = async (store: Store, hour: number): Promise<boolean> =>
-  rollDetails(store, hours, await seeMarks(store.db, 'hour', hour));
+  rollDetails(store, hours, await readDirtyBucket(store.db, 'hour', hour));
 
 /** Makes a day by key anew from its hours. @returns false when they changed meanwhile. */
 export const rollDay = async (store: Store, day: number): Promise<boolean> =>
-  rollDetails(store, days, await seeMarks(store.db, 'day', day));
+  rollDetails(store, days, await readDirtyBucket(store.db, 'day', day));

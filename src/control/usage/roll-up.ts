@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
+import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 import { rollDay, rollHour } from './roll-details.ts';
 import { rollMinute, rollTotals } from './roll-totals.ts';
-import { clearMarks, markedBuckets, seeMarks } from './usage-marks.ts';
+import { clearDirty, listDirtyBuckets, readDirtyBucket } from './rollup-dirty-buckets.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -16,7 +16,7 @@ const BUCKETS_PER_ROUND = 500;
 
 /** What is rolled up, what from first. */
 type RollUp = Readonly<{
-  kind: MarkKind;
+  kind: DirtyBucketKind;
   /** How long a bucket is. */
   ms: number;
   /** How long after its end it is made: writers may be late by a flush, and finer ones come first. */
@@ -53,12 +53,12 @@ const rollUps: readonly RollUp[] = [
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
   for (const { kind, ms, afterMs } of rollUps) {
     const end = Math.floor((nowMs - afterMs) / ms);
-    if ((await markedBuckets(db, kind, end, 1)).length > 0) return true;
+    if ((await listDirtyBuckets(db, kind, end, 1)).length > 0) return true;
   }
   return false;
 }
 
-async function horizonOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
+async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
   const row = await db
     .selectFrom('usage_horizon')
     .select('bucket')
@@ -73,22 +73,26 @@ async function horizonOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
  * @param goOn - is asked before each bucket; false ends the round.
  * @returns how many buckets were made.
  */
-export async function rollUp(store: Store, nowMs: number, goOn: () => Promise<boolean>): Promise<number> {
-  let made = 0;
+export async function rollUp(
+  store: Store,
+  nowMs: number,
+  shouldContinue: () => Promise<boolean>,
+): Promise<number> {
+  let rolledUp = 0;
   for (const { kind, ms, afterMs, of, count, roll } of rollUps) {
     const end = Math.floor((nowMs - afterMs) / ms);
-    const horizon = await horizonOf(store.db, of);
-    for (const bucket of await markedBuckets(store.db, kind, end, BUCKETS_PER_ROUND)) {
-      if (!(await goOn())) return made;
-      if (bucket * count < horizon) await dropMarks(store, kind, bucket);
-      else if (await roll(store, bucket)) made++;
+    const retentionStart = await retentionStartOf(store.db, of);
+    for (const bucket of await listDirtyBuckets(store.db, kind, end, BUCKETS_PER_ROUND)) {
+      if (!(await shouldContinue())) return rolledUp;
+      if (bucket * count < retentionStart) await dropMarks(store, kind, bucket);
+      else if (await roll(store, bucket)) rolledUp++;
     }
   }
-  return made;
+  return rolledUp;
 }
 
 /** What the bucket is made of was deleted while somebody wrote to it: it stays as it was rolled up before. */
-async function dropMarks({ db }: Store, kind: MarkKind, bucket: number): Promise<void> {
-  const seen = await seeMarks(db, kind, bucket);
-  if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearMarks(trx, seen));
+async function dropMarks({ db }: Store, kind: DirtyBucketKind, bucket: number): Promise<void> {
+  const seen = await readDirtyBucket(db, kind, bucket);
+  if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearDirty(trx, seen));
 }

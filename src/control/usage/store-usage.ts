@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../database/open.ts';
-import { noteEpoch, type StoredUsage, upsertUsage } from './usage-rows.ts';
+import { recordEpoch, type StoredUsage, upsertUsage } from './usage-rows.ts';
 
 /**
  * Writes rows of process `epoch`, in one transaction.
@@ -9,7 +9,7 @@ import { noteEpoch, type StoredUsage, upsertUsage } from './usage-rows.ts';
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
     const late = await upsertUsage(trx, epoch, rows);
-    await noteEpoch(trx, epoch, Date.now());
+    await recordEpoch(trx, epoch, Date.now());
     return late;
   });
   // An embedded store answers without letting anybody else have a turn.

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { noteSeen } from './usage-seen.ts';
+import { recordHighWater } from './usage-high-water.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -55,12 +55,12 @@ const sums = sql.raw(
     .map((name) => `coalesce(sum(${name}), 0) as ${name}`)
     .join(', '),
 );
-const differ = sql.raw(
+const hasDifference = sql.raw(
   ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
     .map((name) => `a.${name} <> b.${name}`)
     .join(' or '),
 );
-const inWords = (unit: string, slice: number): RawBuilder<string> =>
+const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
 
@@ -72,43 +72,43 @@ const within = (column: string, from: number, to: number): RawBuilder<boolean> =
   sql`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 
 /** Minutes of an hour that are deleted cannot be added up again. */
-const kept = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
+const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
   select 1 from usage_horizon where step = ${sql.lit(step)} and bucket > ${from})`;
 
 const checks: readonly Check[] = [
   {
     name: 'the minutes of an hour add up to the hour',
     slices: everyHour,
-    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
         (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
-      where (${differ}) and ${unmarked('hour', hour, hour + 1)} and ${kept('minute', hour * 60)}`,
+      where (${hasDifference}) and ${unmarked('hour', hour, hour + 1)} and ${isRetained('minute', hour * 60)}`,
   },
   {
     name: 'the hours of a day add up to the day',
     slices: everyDay,
-    contradictions: (day) => sql`select ${inWords('day', day)} as example
+    contradictions: (day) => sql`select ${describeRow('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
         (select ${sums} from usage_hour where ${within('hour', day * 24, day * 24 + 24)}) b
-      where (${differ}) and ${unmarked('hour', day * 24, day * 24 + 24)} and ${unmarked('day', day, day + 1)}
-        and ${kept('hour', day * 24)}`,
+      where (${hasDifference}) and ${unmarked('hour', day * 24, day * 24 + 24)} and ${unmarked('day', day, day + 1)}
+        and ${isRetained('hour', day * 24)}`,
   },
   {
     name: 'the totals of an hour are those of its keys',
     slices: everyHour,
-    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_hour where hour = ${hour}) b
-      where (${differ}) and ${unmarked('minute', hour * 60, hour * 60 + 60)}
+      where (${hasDifference}) and ${unmarked('minute', hour * 60, hour * 60 + 60)}
         and ${unmarked('total_hour', hour, hour + 1)} and ${unmarked('hour', hour, hour + 1)}`,
   },
   {
     name: 'the totals of methods are those of customers',
     slices: everyHour,
-    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+    contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) b
-      where ${differ}`,
+      where ${hasDifference}`,
   },
   {
     name: 'what a run of a gateway counted never becomes less',
@@ -117,7 +117,7 @@ const checks: readonly Check[] = [
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
       from usage_seen a left join (select epoch, ${sums} from usage_minute
         where ${within('minute', hour * 60, hour * 60 + 60)} group by epoch) b on a.epoch = b.epoch
-      where a.hour = ${hour} and ${kept('minute', hour * 60)} and (coalesce(b.requests, 0) < a.requests
+      where a.hour = ${hour} and ${isRetained('minute', hour * 60)} and (coalesce(b.requests, 0) < a.requests
         or coalesce(b.messages, 0) < a.messages or coalesce(b.credits, 0) < a.credits)`,
   },
   {
@@ -137,16 +137,16 @@ const checks: readonly Check[] = [
   },
 ];
 
-async function run(
+async function runCheck(
   db: Kysely<Schema>,
   check: Check,
   hours: readonly number[],
-  goOn: () => Promise<boolean>,
+  shouldContinue: () => Promise<boolean>,
 ): Promise<CheckResult | null> {
   let violations = 0;
   let example: string | null = null;
   for (const slice of check.slices(hours)) {
-    if (!(await goOn())) return null;
+    if (!(await shouldContinue())) return null;
     const { rows } = await check.contradictions(slice).execute(db);
     violations += rows.length;
     example ??= rows[0]?.example ?? null;
@@ -155,7 +155,7 @@ async function run(
   return { name: check.name, violations, example };
 }
 
-async function keep(
+async function saveResult(
   db: Kysely<Schema>,
   { name, violations, example }: CheckResult,
   nowMs: number,
@@ -175,16 +175,16 @@ async function keep(
 export async function runChecks(
   { db }: Store,
   nowMs: number,
-  goOn: () => Promise<boolean>,
+  shouldContinue: () => Promise<boolean>,
 ): Promise<CheckResult[]> {
   const hours = await hoursWithUsage(db, Math.floor(nowMs / HOUR_MS));
   const results: CheckResult[] = [];
   for (const check of checks) {
-    const result = await run(db, check, hours, goOn);
+    const result = await runCheck(db, check, hours, shouldContinue);
     if (result === null) return results;
-    await keep(db, result, nowMs);
+    await saveResult(db, result, nowMs);
     results.push(result);
   }
-  for (const hour of everyHour(hours)) await noteSeen(db, hour);
+  for (const hour of everyHour(hours)) await recordHighWater(db, hour);
   return results;
 }

@@ -30,7 +30,7 @@ export async function claim(
 }
 
 /** Gives a claim up, for the next to have it at once. */
-export async function giveUpClaim(store: Store, name: string, holder: string): Promise<void> {
+export async function releaseClaim(store: Store, name: string, holder: string): Promise<void> {
   await store.db.deleteFrom('usage_claim').where('name', '=', name).where('holder', '=', holder).execute();
 }
 

@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
 import { journalLine } from './journal-line.ts';
-import { journalName, leaveJournal } from './journal-name.ts';
+import { journalName, releaseJournal } from './journal-name.ts';
 import type { StoredUsage } from './usage-rows.ts';
 
 /** What holds when nothing else is said. */
@@ -46,11 +46,11 @@ export class UsageJournal {
    * @returns how many rows found no room.
    * @throws what the file system throws; the file is then as it was.
    */
-  async append(rows: readonly StoredUsage[], waiting: Iterable<StoredUsage>): Promise<number> {
+  async append(rows: readonly StoredUsage[], pendingRows: Iterable<StoredUsage>): Promise<number> {
     if (rows.length === 0) return 0;
     const text = Buffer.from(rows.map(journalLine).join(''));
-    const file = await this.#opened();
-    if (this.#bytes + text.length > this.#maxBytes) return this.#writeAnew(waiting);
+    const file = await this.#openFile();
+    if (this.#bytes + text.length > this.#maxBytes) return this.#rewrite(pendingRows);
     try {
       await file.appendFile(text);
       await file.datasync();
@@ -74,14 +74,14 @@ export class UsageJournal {
   async close(): Promise<void> {
     const wasOpen = this.#file !== null;
     const isEmpty = this.#bytes === 0;
-    await this.#leave();
+    await this.#closeFile();
     if (wasOpen && isEmpty) await rm(this.#path, { force: true });
-    leaveJournal(this.#epoch);
+    releaseJournal(this.#epoch);
   }
 
-  async #opened(): Promise<FileHandle> {
+  async #openFile(): Promise<FileHandle> {
     // Somebody who could not see that this process lives took the file for one that was left behind.
-    if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#leave();
+    if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#closeFile();
     if (this.#file !== null) return this.#file;
     makeFolder(this.#folder, 0o700);
     this.#file = await open(this.#path, 'a', 0o600);
@@ -89,7 +89,7 @@ export class UsageJournal {
     return this.#file;
   }
 
-  async #leave(): Promise<void> {
+  async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = null;
     this.#bytes = 0;
@@ -97,36 +97,36 @@ export class UsageJournal {
   }
 
   /** Under another name first: a kill in between leaves the old file or the new one, each of them whole. */
-  async #writeAnew(waiting: Iterable<StoredUsage>): Promise<number> {
+  async #rewrite(pendingRows: Iterable<StoredUsage>): Promise<number> {
     const draft = `${this.#path}.new`;
     await rm(draft, { force: true });
     const file = await open(draft, 'a', 0o600);
     try {
-      const { bytes, leftOut } = await this.#writeWithin(file, waiting);
+      const { bytes, skippedRows } = await this.#writeWithinLimit(file, pendingRows);
       await file.datasync();
       await rename(draft, this.#path);
-      await this.#leave();
+      await this.#closeFile();
       this.#file = file;
       this.#bytes = bytes;
-      return leftOut;
+      return skippedRows;
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  async #writeWithin(
+  async #writeWithinLimit(
     file: FileHandle,
     rows: Iterable<StoredUsage>,
-  ): Promise<Readonly<{ bytes: number; leftOut: number }>> {
+  ): Promise<Readonly<{ bytes: number; skippedRows: number }>> {
     let bytes = 0;
-    let leftOut = 0;
+    let skippedRows = 0;
     let part: string[] = [];
     for (const row of rows) {
       const line = journalLine(row);
       const length = Buffer.byteLength(line);
       if (bytes + length > this.#maxBytes) {
-        leftOut++;
+        skippedRows++;
         continue;
       }
       bytes += length;
@@ -135,6 +135,6 @@ export class UsageJournal {
       part = [];
     }
     await file.appendFile(part.join(''));
-    return { bytes, leftOut };
+    return { bytes, skippedRows };
   }
 }

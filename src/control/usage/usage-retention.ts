@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
+import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,7 +22,7 @@ type Level = Readonly<{
   per: number;
   oldest(db: Kysely<Schema>): Promise<number | null>;
   /** Marks that say that the unit, or what it is made of, was not rolled up. */
-  marks: readonly Readonly<{ kind: MarkKind; per: number }>[];
+  marks: readonly Readonly<{ kind: DirtyBucketKind; per: number }>[];
   remove(db: Kysely<Schema>, bucket: number): Promise<unknown>;
 }>;
 
@@ -104,7 +104,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
  * Moves the horizon behind a unit if all of it is rolled up. From then on nothing is counted before it, so that a late
  * writer does not bring back an hour of which only its own part is left.
  */
-function passHorizon(store: Store, level: Level, unit: number): Promise<boolean> {
+function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * level.per;
   return store.db.transaction().execute(async (trx) => {
     await trx
@@ -120,9 +120,9 @@ function passHorizon(store: Store, level: Level, unit: number): Promise<boolean>
 
 class NotRolledUp extends Error {}
 
-async function mayGo(store: Store, level: Level, unit: number): Promise<boolean> {
+async function canDelete(store: Store, level: Level, unit: number): Promise<boolean> {
   try {
-    return await passHorizon(store, level, unit);
+    return await advanceRetention(store, level, unit);
   } catch (error) {
     if (error instanceof NotRolledUp) return false;
     throw error;
@@ -140,24 +140,24 @@ async function removeUnit({ db }: Store, level: Level, unit: number, oldest: num
   }
 }
 
-async function pruneLevel(store: Store, level: Level, keptDays: number, nowMs: number): Promise<void> {
-  const end = Math.floor((nowMs - keptDays * DAY_MS) / level.ms);
+async function pruneLevel(store: Store, level: Level, retentionDays: number, nowMs: number): Promise<void> {
+  const end = Math.floor((nowMs - retentionDays * DAY_MS) / level.ms);
   for (;;) {
     const oldest = await level.oldest(store.db);
     if (oldest === null) return;
     const unit = Math.floor(oldest / level.per);
-    if (unit >= end || !(await mayGo(store, level, unit))) return;
+    if (unit >= end || !(await canDelete(store, level, unit))) return;
     await removeUnit(store, level, unit, oldest);
   }
 }
 
 /** Notes about runs of processes and about minutes whose usage is gone. */
-async function pruneBooks({ db }: Store, kept: UsageRetention, nowMs: number): Promise<void> {
-  const hour = Math.floor((nowMs - kept.minutesDays * DAY_MS) / (DAY_MS / 24));
+async function pruneBookkeeping({ db }: Store, retention: UsageRetention, nowMs: number): Promise<void> {
+  const hour = Math.floor((nowMs - retention.minutesDays * DAY_MS) / (DAY_MS / 24));
   await db.deleteFrom('usage_seen').where('hour', '<', hour).execute();
   await db
     .deleteFrom('usage_epoch')
-    .where('written_at', '<', nowMs - kept.daysDays * DAY_MS)
+    .where('written_at', '<', nowMs - retention.daysDays * DAY_MS)
     .execute();
 }
 
@@ -165,12 +165,12 @@ async function pruneBooks({ db }: Store, kept: UsageRetention, nowMs: number): P
  * Deletes what is older than is kept: hours of minutes, days of hours, and days, the oldest first. What was not rolled
  * up stays, and with it all that is younger.
  */
-export async function pruneUsage(store: Store, kept: UsageRetention, nowMs: number): Promise<void> {
+export async function pruneUsage(store: Store, retention: UsageRetention, nowMs: number): Promise<void> {
   // A coarser step that is kept for less would be made anew of the finer one.
-  const hoursDays = Math.max(kept.minutesDays, kept.hoursDays);
-  const daysDays = Math.max(hoursDays, kept.daysDays);
-  await pruneLevel(store, minutes, kept.minutesDays, nowMs);
+  const hoursDays = Math.max(retention.minutesDays, retention.hoursDays);
+  const daysDays = Math.max(hoursDays, retention.daysDays);
+  await pruneLevel(store, minutes, retention.minutesDays, nowMs);
   await pruneLevel(store, hours, hoursDays, nowMs);
   await pruneLevel(store, days, daysDays, nowMs);
-  await pruneBooks(store, kept, nowMs);
+  await pruneBookkeeping(store, retention, nowMs);
 }

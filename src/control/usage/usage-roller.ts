@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../database/open.ts';
 import { isSomethingDue, rollUp } from './roll-up.ts';
 import { type CheckResult, runChecks } from './usage-checks.ts';
-import { claim, giveUpClaim, isClaimed } from './usage-claim.ts';
+import { claim, isClaimed, releaseClaim } from './usage-claim.ts';
 import { pruneUsage, type UsageRetention, usageRetention } from './usage-retention.ts';
 
 export type UsageRollerOptions = Readonly<{
@@ -80,12 +80,12 @@ export class UsageRoller {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#round;
-    await giveUpClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
+    await releaseClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
   }
 
   async #tryRound(): Promise<void> {
     try {
-      if ((await this.#isWork()) && (await this.#claimed())) await this.#work();
+      if ((await this.#hasWork()) && (await this.#claimed())) await this.#work();
       if (this.#failing) this.#onState(null);
       this.#failing = false;
     } catch (error) {
@@ -95,10 +95,10 @@ export class UsageRoller {
   }
 
   async #work(): Promise<void> {
-    await rollUp(this.#store, this.#now(), () => this.#goesOn());
+    await rollUp(this.#store, this.#now(), () => this.#shouldContinue());
     if (this.#stopped || !(await this.#isUpkeepDue())) return;
     await pruneUsage(this.#store, this.#retention, this.#now());
-    for (const check of await runChecks(this.#store, this.#now(), () => this.#goesOn())) {
+    for (const check of await runChecks(this.#store, this.#now(), () => this.#shouldContinue())) {
       if (check.violations > 0) this.#onViolation(check);
     }
   }
@@ -109,13 +109,13 @@ export class UsageRoller {
     return mine;
   }
 
-  async #goesOn(): Promise<boolean> {
+  async #shouldContinue(): Promise<boolean> {
     if (this.#stopped) return false;
     return performance.now() - this.#claimedAt < this.#claimMs / 3 || this.#claimed();
   }
 
   /** A look that writes nothing: most of the time there is nothing to do. */
-  async #isWork(): Promise<boolean> {
+  async #hasWork(): Promise<boolean> {
     const now = this.#now();
     return (await isSomethingDue(this.#store, now)) || !(await isClaimed(this.#store, UPKEEP, now));
   }

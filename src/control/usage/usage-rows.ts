@@ -1,9 +1,9 @@
 import { CompiledQuery, sql, type Transaction } from 'kysely';
-import type { UsageRow } from '../../access/usage.ts';
-import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
+import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
+import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import { latencyText } from './latency-text.ts';
-import { type MarkedBucket, markBuckets } from './usage-marks.ts';
+import { type DirtyBucket, markDirty } from './rollup-dirty-buckets.ts';
 
 /** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
@@ -13,20 +13,20 @@ export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
 export const storedUsage = (row: UsageRow): StoredUsage => ({ ...row, latency: latencyText(row.latency) });
 
 /** What a row is about, within one run of a process. */
-export const nameOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
+export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
   `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;
 
-type Owner = Readonly<{ customer_id: string; plan_id: string }>;
+type UsageAccount = Readonly<{ customer_id: string; plan_id: string }>;
 
-const house: Owner = { customer_id: HOUSE_CUSTOMER_ID, plan_id: '' };
-const nobody: Owner = { customer_id: '', plan_id: '' };
+const internalAccount: UsageAccount = { customer_id: DEFAULT_CUSTOMER_ID, plan_id: '' };
+const noAccount: UsageAccount = { customer_id: '', plan_id: '' };
 
-function tableRow(epoch: string, row: StoredUsage, owner: Owner): UsageMinuteTable {
+function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): UsageMinuteTable {
   return {
     minute: row.minute,
     epoch,
     key_id: row.keyId ?? '',
-    ...owner,
+    ...account,
     product: row.product,
     method: row.method,
     status: row.status,
@@ -53,13 +53,13 @@ const extent = (table: 'excluded' | 'usage_minute') =>
  * Keeps the row with the greater totals. Within one process a total only grows, so writing a row twice, late or in
  * the wrong order cannot inflate or shrink what is stored.
  */
-function keepTheGreater(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
+function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
   const pick = (column: string) =>
     sql<never>`case when ${extent('excluded')} > ${extent('usage_minute')}
       then ${sql.ref(`excluded.${column}`)}
       else ${sql.ref(`usage_minute.${column}`)} end`;
   return Object.fromEntries(counters.map((column) => [column, pick(column)])) as ReturnType<
-    typeof keepTheGreater
+    typeof maxOnConflict
   >;
 }
 
@@ -86,39 +86,39 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     .onConflict((conflict) =>
       conflict
         .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
-        .doUpdateSet(keepTheGreater()),
+        .doUpdateSet(maxOnConflict()),
     )
     .compile().sql;
 
 /** Whose the keys are, and of which plan, at this moment. */
-async function ownersOf(
+async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],
-): Promise<Map<string | null, Owner>> {
-  const owners = new Map<string | null, Owner>([[null, house]]);
+): Promise<Map<string | null, UsageAccount>> {
+  const accounts = new Map<string | null, UsageAccount>([[null, internalAccount]]);
   const ids = [...new Set(rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId])))];
-  if (ids.length === 0) return owners;
+  if (ids.length === 0) return accounts;
   const keys = await trx
     .selectFrom('api_key')
     .select(['id', 'customer_id', 'plan_id'])
     .where('id', 'in', ids)
     .execute();
-  for (const { id, ...owner } of keys) owners.set(id, owner);
-  return owners;
+  for (const { id, ...account } of keys) accounts.set(id, account);
+  return accounts;
 }
 
 /** The first minute that is still kept. */
-async function firstMinuteKept(trx: Transaction<Schema>): Promise<number> {
-  const horizon = await trx
+async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
+  const retentionStart = await trx
     .selectFrom('usage_horizon')
     .select('bucket')
     .where('step', '=', 'minute')
     .executeTakeFirst();
-  return horizon?.bucket ?? 0;
+  return retentionStart?.bucket ?? 0;
 }
 
 /** What follows from these minutes and is to be made anew. */
-function touched(rows: readonly StoredUsage[]): MarkedBucket[] {
+function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
   const minutes = new Set(rows.map(({ minute }) => minute));
   const hours = new Set([...minutes].map((minute) => Math.floor(minute / 60)));
   return [
@@ -136,18 +136,18 @@ export async function upsertUsage(
   epoch: string,
   rows: readonly StoredUsage[],
 ): Promise<number> {
-  const first = await firstMinuteKept(trx);
-  const kept = rows.filter(({ minute }) => minute >= first);
-  if (kept.length === 0) return rows.length;
-  const owners = await ownersOf(trx, kept);
-  const stored = kept.map((row) => tableRow(epoch, row, owners.get(row.keyId) ?? nobody));
+  const first = await firstRetainedMinute(trx);
+  const retained = rows.filter(({ minute }) => minute >= first);
+  if (retained.length === 0) return rows.length;
+  const accounts = await accountsOf(trx, retained);
+  const stored = retained.map((row) => tableRow(epoch, row, accounts.get(row.keyId) ?? noAccount));
   await trx.executeQuery(upsertOf(trx, stored));
-  await markBuckets(trx, epoch, touched(kept));
-  return rows.length - kept.length;
+  await markDirty(trx, epoch, affectedBuckets(retained));
+  return rows.length - retained.length;
 }
 
 /** Notes when a run of a process wrote last. @param nowMs - Unix milliseconds. */
-export async function noteEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
+export async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
   await trx
     .insertInto('usage_epoch')
     .values({ epoch, written_at: nowMs })

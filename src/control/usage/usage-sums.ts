@@ -11,11 +11,11 @@ export class UsageSums<Names extends object> {
 
   /** @param lastMinute - the last Unix minute in which any of it was counted. */
   add(names: Names, counters: UsageCounters, lastMinute: number): void {
-    const place = Object.values(names).join('\n');
-    let entry = this.#sums.get(place);
+    const groupKey = Object.values(names).join('\n');
+    let entry = this.#sums.get(groupKey);
     if (entry === undefined) {
       entry = { names, sum: zero(), lastMinute };
-      this.#sums.set(place, entry);
+      this.#sums.set(groupKey, entry);
     }
     const { sum } = entry;
     sum.requests += counters.requests;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { UsageRow } from '../../access/usage.ts';
+import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/open.ts';
+import { type RecoveredJournal, recoverJournals } from './recover-journals.ts';
 import { storeUsage } from './store-usage.ts';
-import { type TakenUp, takeUpJournals } from './take-up-journals.ts';
 import { UsageJournal } from './usage-journal.ts';
-import { nameOf, type StoredUsage, storedUsage } from './usage-rows.ts';
+import { rowKeyOf, type StoredUsage, storedUsage } from './usage-rows.ts';
 
 /** Where the rows come from: access/usage.ts. */
 export interface UsageSource {
@@ -29,7 +29,7 @@ export type UsageWriterOptions = Readonly<{
   /** Hears when the journal begins to fail, and with null when it works again. */
   onJournal?: (error: unknown | null) => void;
   /** Hears of each journal of an earlier run that was taken up. */
-  onTakenUp?: (journal: TakenUp) => void;
+  onJournalRecovered?: (journal: RecoveredJournal) => void;
 }>;
 
 /** What holds when nothing else is said. */
@@ -40,7 +40,7 @@ export const usageWriterOptions = {
 } as const;
 
 /** How long after a failed look at the journals of earlier runs the next one comes. */
-const TAKE_UP_RETRY_MS = 60_000;
+const RECOVERY_RETRY_MS = 60_000;
 
 /**
  * Carries usage from memory into the store. What cannot be written stays and is tried again; a failure never
@@ -63,7 +63,7 @@ export class UsageWriter {
   readonly #journal: UsageJournal | null;
   readonly #onState: NonNullable<UsageWriterOptions['onState']>;
   readonly #onJournal: NonNullable<UsageWriterOptions['onJournal']>;
-  readonly #onTakenUp: NonNullable<UsageWriterOptions['onTakenUp']>;
+  readonly #onJournalRecovered: NonNullable<UsageWriterOptions['onJournalRecovered']>;
   /** Newest total of each row that is not stored yet, in the order in which they came. */
   readonly #pending = new Map<string, StoredUsage>();
   /** Those of them that the journal does not have either. */
@@ -73,7 +73,7 @@ export class UsageWriter {
   #unsavedRows = 0;
   #failing = false;
   #journalFailing = false;
-  #takeUpAt = 0;
+  #nextRecoveryAt = 0;
   #saving: Promise<void> = Promise.resolve();
   #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -91,7 +91,7 @@ export class UsageWriter {
         : new UsageJournal(this.#journalFolder, this.epoch, options.journalMaxBytes);
     this.#onState = options.onState ?? (() => undefined);
     this.#onJournal = options.onJournal ?? (() => undefined);
-    this.#onTakenUp = options.onTakenUp ?? (() => undefined);
+    this.#onJournalRecovered = options.onJournalRecovered ?? (() => undefined);
   }
 
   /** Rows given up because the store stayed away too long. */
@@ -125,7 +125,7 @@ export class UsageWriter {
   async flush(): Promise<void> {
     const rows = this.#source.drain();
     const isBehind = this.#failing || this.#writing !== null;
-    this.#take(rows);
+    this.#collect(rows);
     if (this.#store.dialect !== 'sqlite' || isBehind) await this.#save();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
@@ -143,11 +143,11 @@ export class UsageWriter {
     await this.#journal?.close().catch(() => undefined);
   }
 
-  #take(rows: readonly UsageRow[]): void {
+  #collect(rows: readonly UsageRow[]): void {
     for (const row of rows) {
       const stored = storedUsage(row);
-      this.#pending.set(nameOf(stored), stored);
-      if (this.#journal !== null) this.#unsaved.set(nameOf(stored), stored);
+      this.#pending.set(rowKeyOf(stored), stored);
+      if (this.#journal !== null) this.#unsaved.set(rowKeyOf(stored), stored);
     }
     for (const name of this.#pending.keys()) {
       if (this.#pending.size <= this.#pendingRowsMax) break;
@@ -173,7 +173,7 @@ export class UsageWriter {
       this.#journalFailing = false;
     } catch (error) {
       // They are tried again with the next; newer states of them win.
-      for (const row of rows) if (!this.#unsaved.has(nameOf(row))) this.#unsaved.set(nameOf(row), row);
+      for (const row of rows) if (!this.#unsaved.has(rowKeyOf(row))) this.#unsaved.set(rowKeyOf(row), row);
       if (!this.#journalFailing) this.#onJournal(error);
       this.#journalFailing = true;
     }
@@ -184,7 +184,7 @@ export class UsageWriter {
       await this.#writePending();
       if (this.#failing) this.#onState(null);
       this.#failing = false;
-      await this.#takeUp();
+      await this.#recoverOrphans();
     } catch (error) {
       if (!this.#failing) this.#onState(error);
       this.#failing = true;
@@ -221,12 +221,12 @@ export class UsageWriter {
     return this.#saving;
   }
 
-  async #takeUp(): Promise<void> {
-    if (this.#journalFolder === null || performance.now() < this.#takeUpAt) return;
-    this.#takeUpAt = performance.now() + TAKE_UP_RETRY_MS;
+  async #recoverOrphans(): Promise<void> {
+    if (this.#journalFolder === null || performance.now() < this.#nextRecoveryAt) return;
+    this.#nextRecoveryAt = performance.now() + RECOVERY_RETRY_MS;
     try {
-      await takeUpJournals(this.#store, this.#journalFolder, this.#batchRows, this.#onTakenUp);
-      this.#takeUpAt = Number.POSITIVE_INFINITY;
+      await recoverJournals(this.#store, this.#journalFolder, this.#batchRows, this.#onJournalRecovered);
+      this.#nextRecoveryAt = Number.POSITIVE_INFINITY;
     } catch (error) {
       this.#onJournal(error);
     }

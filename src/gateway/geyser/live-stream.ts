@@ -1,16 +1,16 @@
-import type { KeyRecord } from '../../access/key-record.ts';
-import type { LiveConnection } from '../../observe/live-connections.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
-import type { StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/request-size.ts';
+import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import type { KeyRecord } from '../auth/key-record.ts';
+import type { LiveConnection } from '../telemetry/live-connections.ts';
 
 type StreamRequest = SubscribeRequest & SubscribeDeshredRequest;
 
 /** The filters of a request by their kinds, in words of the wire: `accounts 2`, `slots 1`. */
-function aboutRequest(request: SubscribeRequest | SubscribeDeshredRequest): string[] {
+function describeRequest(request: SubscribeRequest | SubscribeDeshredRequest): string[] {
   const {
     accounts,
     slots,
@@ -45,7 +45,7 @@ export class LiveStream implements LiveConnection {
   messages = 0;
   bytes = 0;
   subscriptions = 0;
-  #about: readonly string[] = [];
+  #describe: readonly string[] = [];
   readonly #sink: GeyserSink;
 
   /** @param end - ends the stream. */
@@ -72,12 +72,12 @@ export class LiveStream implements LiveConnection {
   }
 
   /** It asks for this now. */
-  asked(request: SubscribeRequest | SubscribeDeshredRequest): void {
+  update(request: SubscribeRequest | SubscribeDeshredRequest): void {
     this.subscriptions = filtersCount(request);
-    this.#about = aboutRequest(request);
+    this.#describe = describeRequest(request);
   }
 
-  about(max: number): string[] {
-    return this.#about.slice(0, max);
+  describe(max: number): string[] {
+    return this.#describe.slice(0, max);
   }
 }

@@ -1,30 +1,30 @@
-import type { UsageStatus } from '../../access/usage.ts';
-import type { Visit } from '../../access/visit.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { Caller } from '../../protocol/serve.ts';
-import { explain, statusOfFailure } from '../outcome.ts';
-import type { GeyserGateParts } from './gate-parts.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
+import type { UsageStatus } from '../metering/usage-meter.ts';
+import { statusOfFailure, toFailure } from '../outcome.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { GeyserGatewayParts } from './geyser-gateway-parts.ts';
 
 /** A call, the opening of a stream or a request on one, until it is counted. */
 export class MeteredCall {
-  readonly visit: Visit;
-  readonly #parts: GeyserGateParts;
+  readonly context: RequestContext;
+  readonly #parts: GeyserGatewayParts;
   readonly #product: Product;
   readonly #method: GrpcCall;
   readonly #bytesIn: number;
 
   constructor(
-    parts: GeyserGateParts,
+    parts: GeyserGatewayParts,
     { client, traceparent }: Omit<Caller, 'credential'>,
     product: Product,
     method: GrpcCall,
     bytesIn: number,
   ) {
-    this.visit = parts.meter.begin(client, traceparent);
+    this.context = parts.meter.startRequest(client, traceparent);
     this.#parts = parts;
     this.#product = product;
     this.#method = method;
@@ -46,9 +46,9 @@ export class MeteredCall {
       this.#record('rpcError', null, 0, grpcCalls[this.#method]);
       return thrown;
     }
-    const failure = explain(thrown);
+    const failure = toFailure(thrown);
     if (failure.code === 'INTERNAL') {
-      const about = { err: failure.cause, keyId: this.visit.key?.id, method: this.#method };
+      const about = { err: failure.cause, keyId: this.context.key?.id, method: this.#method };
       this.#parts.log.error(about, 'a gRPC call went wrong');
     }
     this.#record(statusOfFailure(failure), failure, 0, null);
@@ -57,8 +57,14 @@ export class MeteredCall {
 
   #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { meter, network } = this.#parts;
-    const counted = { status, failure, bytesIn: this.#bytesIn, bytesOut, cost };
-    const none = { wire: 'grpc', rpcCode: 0, params: null, result: null } as const;
-    meter.end(this.visit, { ...counted, ...none, product: this.#product, network, method: this.#method });
+    const metered = { status, failure, bytesIn: this.#bytesIn, bytesOut, cost };
+    const unused = { wire: 'grpc', rpcCode: 0, params: null, result: null } as const;
+    meter.endRequest(this.context, {
+      ...metered,
+      ...unused,
+      product: this.#product,
+      network,
+      method: this.#method,
+    });
   }
 }

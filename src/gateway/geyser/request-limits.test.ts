@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultPlanLimits } from '../../access/key-record.ts';
-import { slot } from '../../ledger/units.ts';
-import { callsOf, checkPlan } from './request-limits.ts';
+import { slot } from '../../solana/units.ts';
+import { defaultPlanLimits } from '../auth/key-record.ts';
+import { checkPlan, extraCallsOf } from './request-limits.ts';
 
 const blocks = (count: number) => ({
   blocks: new Map(Array.from({ length: count }, (_, nth) => [`b${nth}`, {}])),
@@ -19,7 +19,9 @@ describe('a request on a stream', () => {
   });
 
   it('costs more calls with filters of blocks, and where it begins in the past', () => {
-    expect([callsOf({ slots: new Map([['s', {}]]) }), callsOf(blocks(3))]).toEqual([0, 3]);
-    expect([callsOf({ fromSlot: slot(7) }), callsOf({ ...blocks(1), fromSlot: slot(0) })]).toEqual([10, 11]);
+    expect([extraCallsOf({ slots: new Map([['s', {}]]) }), extraCallsOf(blocks(3))]).toEqual([0, 3]);
+    expect([extraCallsOf({ fromSlot: slot(7) }), extraCallsOf({ ...blocks(1), fromSlot: slot(0) })]).toEqual([
+      10, 11,
+    ]);
   });
 });

@@ -1,16 +1,21 @@
-import type { PlanLimits } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { blocksCount, cuckooBytes, filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
-import { callsOfAddresses } from '../addresses-of.ts';
+import {
+  blocksCount,
+  cuckooBytes,
+  filtersCount,
+  pubkeysCount,
+} from '../../streams/geyser/filters/request-size.ts';
+import type { PlanLimits } from '../auth/key-record.ts';
+import { callsForAddresses } from '../limits/address-cost.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
 /** A filter of blocks is told megabytes of each. */
-const CALLS_OF_BLOCKS = 1;
+const CALLS_PER_BLOCK_FILTER = 1;
 /** A stream that begins in the past is told many slots at once. */
-const CALLS_OF_THE_PAST = 10;
+const CALLS_PER_REPLAY = 10;
 
 /**
  * Holds a request against a plan, in the words of the wire's other servers.
@@ -27,7 +32,7 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
 }
 
 /** Calls that a request costs besides the one that every request does. */
-export const callsOf = (request: StreamRequest): number =>
-  callsOfAddresses(pubkeysCount(request)) +
-  blocksCount(request) * CALLS_OF_BLOCKS +
-  (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_OF_THE_PAST);
+export const extraCallsOf = (request: StreamRequest): number =>
+  callsForAddresses(pubkeysCount(request)) +
+  blocksCount(request) * CALLS_PER_BLOCK_FILTER +
+  (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_PER_REPLAY);

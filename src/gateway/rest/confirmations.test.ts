@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { blockhash, landed, Nodes, sent, signatureOf, Told } from '../../../test/gateway/confirmation-rig.ts';
+import {
+  blockhash,
+  FakeFeed,
+  FakeNodes,
+  landed,
+  sent,
+  signatureOf,
+} from '../../../test/gateway/confirmation-fixtures.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { type ConfirmationParts, Confirmations } from './confirmations.ts';
@@ -8,7 +15,7 @@ let confirmations: Confirmations;
 afterEach(() => confirmations.close());
 
 const limits = { pollMs: 5, subscribedPollMs: 5, expiryPollMs: 5, waitMaxMs: 10_000 };
-function open(nodes: Nodes, parts: Partial<ConfirmationParts> = {}): Confirmations {
+function open(nodes: FakeNodes, parts: Partial<ConfirmationParts> = {}): Confirmations {
   const all = { feed: null, feedNetwork: 'mainnet-beta', source: nodes, ...parts } as const;
   confirmations = new Confirmations({ ...all, limits: { ...limits, ...parts.limits } });
   return confirmations;
@@ -18,7 +25,7 @@ const staying = new AbortController().signal;
 
 describe('waiting for transactions', () => {
   it('asks for 256 in a call, and for the same one once, whoever waits', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes);
     const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), staying));
     await nodes.more(3);
@@ -33,7 +40,7 @@ describe('waiting for transactions', () => {
   });
 
   it('asks once for one that is to come to different commitments', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('finalized');
     open(nodes);
     const levels = ['processed', 'confirmed', 'finalized'] as const;
@@ -43,7 +50,7 @@ describe('waiting for transactions', () => {
   });
 
   it('asks each network for its own', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('finalized');
     open(nodes);
     const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
@@ -53,7 +60,7 @@ describe('waiting for transactions', () => {
   });
 
   it('asks nobody any more once nobody waits', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('confirmed');
     open(nodes);
     await confirmations.wait(sent(1), staying);
@@ -63,7 +70,7 @@ describe('waiting for transactions', () => {
   });
 
   it('goes on until the commitment is there, and tells an error only then', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('processed', 'AccountInUse');
     open(nodes);
     const wait = confirmations.wait(sent(1, { commitment: 'finalized' }), staying);
@@ -75,7 +82,7 @@ describe('waiting for transactions', () => {
   });
 
   it('goes on while nodes are away or talk nonsense', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.isAway = true;
     open(nodes);
     const wait = confirmations.wait(sent(1), staying);
@@ -88,7 +95,7 @@ describe('waiting for transactions', () => {
   });
 
   it('tells what it has come to when its time is over', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
     open(nodes, { limits: { waitMaxMs: 60 } });
     expect(await confirmations.wait(sent(1), staying)).toMatchObject({
@@ -99,7 +106,7 @@ describe('waiting for transactions', () => {
   });
 
   it('waits for no more at a time than it may', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes, { limits: { waitersMax: 2 } });
     const waits = [1, 2].map((n) => confirmations.wait(sent(n), staying));
     expect(await confirmations.wait(sent(3), staying)).toMatchObject({
@@ -112,7 +119,7 @@ describe('waiting for transactions', () => {
   });
 
   it('ends with whoever leaves, and for nobody else', async () => {
-    const [nodes, feed, leaving] = [new Nodes(), new Told(), new AbortController()];
+    const [nodes, feed, leaving] = [new FakeNodes(), new FakeFeed(), new AbortController()];
     open(nodes, { feed });
     const stays = confirmations.wait(sent(1), staying);
     const leaves = confirmations.wait(sent(1), leaving.signal);
@@ -130,21 +137,21 @@ describe('waiting for transactions', () => {
   });
 
   it('takes any other reason to leave for CLIENT_GONE', async () => {
-    open(new Nodes());
+    open(new FakeNodes());
     const wait = confirmations.wait(sent(1), AbortSignal.abort());
     await expect(wait).rejects.toMatchObject({ code: 'CLIENT_GONE' });
     expect(confirmations.size).toBe(0);
   });
 
   it('ends for all when the service does', async () => {
-    open(new Nodes());
+    open(new FakeNodes());
     const wait = confirmations.wait(sent(1), staying);
     confirmations.close();
     expect(await wait).toMatchObject({ status: null, failure: { code: 'DRAINING' } });
   });
 
   it('ends a wait at once that begins when all has ended', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes).close();
     expect(await confirmations.wait(sent(1), staying)).toMatchObject({
       ...{ status: null, err: null, failure: { code: 'DRAINING' } },
@@ -158,7 +165,7 @@ describe('a blockhash', () => {
   const expired = { status: null, err: null, failure: { code: 'TRANSACTION_EXPIRED' } };
 
   it('ends the wait once it is no longer valid and nobody knows the transaction', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes);
     expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
     const valid = nodes.asked.find(({ method }) => method === 'isBlockhashValid');
@@ -166,7 +173,7 @@ describe('a blockhash', () => {
   });
 
   it('counts for all who wait, also when only the last of them knows its height', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes);
     const first = confirmations.wait(sent(1, { lastValidBlockHeight: null }), staying);
     expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
@@ -174,14 +181,14 @@ describe('a blockhash', () => {
   });
 
   it('is asked for once for all that stand on it', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes);
     await Promise.all([1, 2, 3].map((n) => confirmations.wait(sent(n, old), staying)));
     expect([nodes.count('getEpochInfo'), nodes.count('isBlockhashValid')]).toEqual([1, 1]);
   });
 
   it('is not asked for before its height has come', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     open(nodes);
     const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), staying);
     await nodes.more(8);
@@ -191,7 +198,7 @@ describe('a blockhash', () => {
   });
 
   it('that is still valid beyond a height that a node behind told ends nothing', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.isValid = true;
     open(nodes);
     const wait = confirmations.wait(sent(1, old), staying);
@@ -202,7 +209,7 @@ describe('a blockhash', () => {
   });
 
   it('ends nothing by the word of a node that has not come to the height', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.slot = 999;
     open(nodes);
     const wait = confirmations.wait(sent(1, old), staying);
@@ -213,7 +220,7 @@ describe('a blockhash', () => {
   });
 
   it('ends nothing for a transaction that has landed', async () => {
-    const nodes = new Nodes();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
     open(nodes);
     const wait = confirmations.wait(sent(1, old), staying);
@@ -228,11 +235,11 @@ describe('a subscription', () => {
   const quiet = { pollMs: 60_000 };
 
   it('is opened once for all who wait for the same, and tells them', async () => {
-    const feed = new Told();
-    open(new Nodes(), { feed, limits: quiet });
+    const feed = new FakeFeed();
+    open(new FakeNodes(), { feed, limits: quiet });
     const waits = [1, 1, 1].map((n) => confirmations.wait(sent(n), staying));
     const [listener] = feed.listeners;
-    listener?.notify(
+    listener?.onNotification(
       Buffer.from('{"context":{"slot":5},"value":{"err":{"InstructionError":[0,"Custom"]}}}'),
       true,
     );
@@ -242,8 +249,8 @@ describe('a subscription', () => {
   });
 
   it('is opened for the network of the feed only', async () => {
-    const feed = new Told();
-    const nodes = new Nodes();
+    const feed = new FakeFeed();
+    const nodes = new FakeNodes();
     nodes.status = () => landed('confirmed');
     open(nodes, { feed });
     await confirmations.wait(sent(1, { network: 'devnet' }), staying);
@@ -253,10 +260,10 @@ describe('a subscription', () => {
   it.each(['no JSON', '{}', '{"value":"receivedSignature"}', '{"value":{}}', '[]'])(
     'that tells %s tells nothing',
     async (text) => {
-      const [feed, nodes] = [new Told(), new Nodes()];
+      const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
       open(nodes, { feed });
       const wait = confirmations.wait(sent(1), staying);
-      feed.listeners[0]?.notify(Buffer.from(text), false);
+      feed.listeners[0]?.onNotification(Buffer.from(text), false);
       await nodes.more(2);
       nodes.status = () => landed('finalized');
       expect(await wait).toMatchObject({ status: 'finalized' });
@@ -264,13 +271,13 @@ describe('a subscription', () => {
   );
 
   it('spares the nodes, which are asked at once all the same when it begins, and as before when it fails', async () => {
-    const [feed, nodes] = [new Told(), new Nodes()];
+    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
     open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
     const wait = confirmations.wait(sent(1), staying);
     await nodes.more(1);
     await nodes.rounds(4, confirmations);
     expect(nodes.of('mainnet-beta')).toBe(2);
-    feed.listeners[0]?.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     nodes.status = () => landed('confirmed');
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
@@ -278,7 +285,7 @@ describe('a subscription', () => {
   it.each([new Failure('OVERLOADED'), new RpcError(-32603, 'no')])(
     'is done without when refused',
     async (refusal) => {
-      const nodes = new Nodes();
+      const nodes = new FakeNodes();
       open(nodes, { feed: { open: () => Promise.reject(refusal) } });
       const wait = confirmations.wait(sent(1), staying);
       await nodes.more(2);
@@ -289,7 +296,7 @@ describe('a subscription', () => {
 
   it('that opens after nobody waits any more is ended', async () => {
     const [opened, leaving] = [Promise.withResolvers<() => void>(), new AbortController()];
-    open(new Nodes(), { feed: { open: () => opened.promise } });
+    open(new FakeNodes(), { feed: { open: () => opened.promise } });
     const wait = confirmations.wait(sent(1), leaving.signal);
     leaving.abort();
     await expect(wait).rejects.toMatchObject({ code: 'CLIENT_GONE' });

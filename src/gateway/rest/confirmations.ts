@@ -1,11 +1,11 @@
-import { unlessAborted } from '../../base/unless-aborted.ts';
-import type { Blockhash } from '../../ledger/blockhash.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import { type Network, networks, type Source } from '../../protocol/call.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
+import { type Network, networks, type RpcClient } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import type { Signature } from '../../solana/signature.ts';
 import type { Feed } from '../../streams/feed.ts';
-import { type StatusRoundLimits, StatusRounds } from '../../upstream/confirmations/status-rounds.ts';
+import { StatusPoller, type StatusPollLimits } from '../../upstream/confirmations/status-poller.ts';
 import {
   type Confirmation,
   type Lifetime,
@@ -13,7 +13,7 @@ import {
 } from '../../upstream/confirmations/watched-transaction.ts';
 
 /** How long and how often nodes are asked, and how many may wait. */
-export type ConfirmationLimits = StatusRoundLimits &
+export type ConfirmationLimits = StatusPollLimits &
   Readonly<{
     /** How long anybody waits, in milliseconds. */
     waitMaxMs: number;
@@ -37,7 +37,7 @@ export type ConfirmationParts = Readonly<{
   feed: Feed | null;
   /** The network that the feed tells of. */
   feedNetwork: Network;
-  source: Source;
+  source: RpcClient;
   limits?: Partial<ConfirmationLimits>;
 }>;
 
@@ -69,7 +69,7 @@ export class Confirmations {
   readonly #parts: ConfirmationParts;
   readonly #limits: ConfirmationLimits;
   readonly #watched = new Map<string, WatchedTransaction>();
-  readonly #rounds: Readonly<Record<Network, StatusRounds>>;
+  readonly #rounds: Readonly<Record<Network, StatusPoller>>;
   #waiters = 0;
   #isClosed = false;
 
@@ -78,7 +78,7 @@ export class Confirmations {
     this.#limits = { ...confirmationLimits, ...parts.limits };
     const entries = networks.map((network) => [
       network,
-      new StatusRounds(network, parts.source, this.#limits),
+      new StatusPoller(network, parts.source, this.#limits),
     ]);
     this.#rounds = Object.fromEntries(entries);
   }
@@ -93,18 +93,18 @@ export class Confirmations {
    * @throws Failure when the signal is aborted: its reason, or CLIENT_GONE.
    */
   async wait(sent: SentTransaction, signal: AbortSignal): Promise<Confirmation> {
-    if (this.#isClosed) return unseen(null, 'DRAINING');
-    if (this.#waiters >= this.#limits.waitersMax) return unseen(null, 'OVERLOADED');
+    if (this.#isClosed) return unconfirmed(null, 'DRAINING');
+    if (this.#waiters >= this.#limits.waitersMax) return unconfirmed(null, 'OVERLOADED');
     const watched = this.#watch(sent);
-    const late = Promise.withResolvers<Confirmation>();
+    const timeout = Promise.withResolvers<Confirmation>();
     const timer = setTimeout(
-      () => late.resolve(unseen(watched.status, 'TRANSACTION_UNCONFIRMED')),
+      () => timeout.resolve(unconfirmed(watched.status, 'TRANSACTION_UNCONFIRMED')),
       this.#limits.waitMaxMs,
     );
     this.#waiters++;
     watched.waiters++;
     try {
-      return await unlessAborted(Promise.race([watched.outcome, late.promise]), signal);
+      return await unlessAborted(Promise.race([watched.outcome, timeout.promise]), signal);
     } catch (thrown) {
       throw thrown instanceof Failure ? thrown : new Failure('CLIENT_GONE', { cause: thrown });
     } finally {
@@ -117,15 +117,15 @@ export class Confirmations {
   /** Ends every wait, also those that would begin later: nobody learns anything more. */
   close(): void {
     this.#isClosed = true;
-    for (const watched of this.#watched.values()) watched.settle(unseen(watched.status, 'DRAINING'));
+    for (const watched of this.#watched.values()) watched.settle(unconfirmed(watched.status, 'DRAINING'));
   }
 
   #watch(sent: SentTransaction): WatchedTransaction {
     const key = keyOf(sent);
-    const known = this.#watched.get(key);
-    if (known !== undefined) {
-      known.lifetime ??= lifetimeOf(sent);
-      return known;
+    const existing = this.#watched.get(key);
+    if (existing !== undefined) {
+      existing.lifetime ??= lifetimeOf(sent);
+      return existing;
     }
     const watched = new WatchedTransaction(sent.signature, sent.commitment, lifetimeOf(sent));
     this.#watched.set(key, watched);
@@ -148,14 +148,14 @@ export class Confirmations {
     try {
       const end = await feed.open({ kind: 'signature', signature, commitment, received: false }, watched);
       // The next round asks all the same: it may have come to its commitment before the subscription was there.
-      watched.subscribed(end);
+      watched.onSubscribed(end);
     } catch {
       // The rounds ask for it as often as for all others.
     }
   }
 }
 
-const unseen = (
+const unconfirmed = (
   status: Commitment | null,
   code: 'OVERLOADED' | 'TRANSACTION_UNCONFIRMED' | 'DRAINING',
 ): Confirmation => ({ status, err: null, failure: new Failure(code) });

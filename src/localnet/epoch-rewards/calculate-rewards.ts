@@ -1,13 +1,13 @@
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import {
   type StakeHistoryLookup,
   stakeActivation,
   stakeHistoryLookup,
-} from '../../ledger/stake-activation.ts';
-import { encodeStakeState } from '../../ledger/stake-state.ts';
-import type { StakeHistoryEntry } from '../../ledger/sysvar/stake-history.ts';
-import type { Epoch } from '../../ledger/units.ts';
-import type { VoteState } from '../../ledger/vote-state.ts';
+} from '../../solana/stake-activation.ts';
+import { encodeStakeState } from '../../solana/stake-state.ts';
+import type { StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
+import type { Epoch } from '../../solana/units.ts';
+import type { VoteState } from '../../solana/vote-state.ts';
 import { type PointValue, redeemRewards, stakePoints } from './redeem-rewards.ts';
 import {
   commissionBps,

@@ -1,20 +1,20 @@
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { BlockReward } from '../../ledger/block-reward.ts';
-import { rewardPartition } from '../../ledger/epoch-rewards-hasher.ts';
-import { sysvarOwner, sysvars } from '../../ledger/programs.ts';
-import { stakeHistoryLookup } from '../../ledger/stake-activation.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import type { BlockReward } from '../../solana/block-reward.ts';
+import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
+import { sysvarOwner, sysvars } from '../../solana/programs.ts';
+import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
 import {
   decodeEpochRewards,
   EPOCH_REWARDS_BYTES,
   type EpochRewards,
   encodeEpochRewards,
-} from '../../ledger/sysvar/epoch-rewards.ts';
-import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../ledger/units.ts';
-import { epochYears, inflationRate } from '../inflation.ts';
+} from '../../solana/sysvar/epoch-rewards.ts';
+import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../solana/units.ts';
+import { epochYears, inflationRate } from '../bank/inflation.ts';
+import { stakeHistoryAccount } from '../bank/stake-history-account.ts';
+import { rentExemptMinimum } from '../bank/sysvar-accounts.ts';
 import type { Bank, Genesis } from '../node.ts';
-import { stakeHistoryAccount } from '../stake-history-account.ts';
-import { rentExemptMinimum } from '../sysvar-accounts.ts';
 import { calculateRewards, type EpochPay, type StakeReward } from './calculate-rewards.ts';
 import { partitionCount } from './partition-count.ts';
 import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { address } from '../../ledger/address.ts';
-import { stakeHistoryLookup } from '../../ledger/stake-activation.ts';
-import { U64_MAX } from '../../ledger/units.ts';
+import { address } from '../../solana/address.ts';
+import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
+import { U64_MAX } from '../../solana/units.ts';
 import { redeemRewards, stakePoints } from './redeem-rewards.ts';
 
 const stake = (creditsObserved: bigint, activationEpoch = U64_MAX) => ({

@@ -1,6 +1,6 @@
-import { type StakeHistoryLookup, stakeActivation } from '../../ledger/stake-activation.ts';
-import type { Stake } from '../../ledger/stake-state.ts';
-import type { VoteState } from '../../ledger/vote-state.ts';
+import { type StakeHistoryLookup, stakeActivation } from '../../solana/stake-activation.ts';
+import type { Stake } from '../../solana/stake-state.ts';
+import type { VoteState } from '../../solana/vote-state.ts';
 
 /** What an epoch pays, in lamports, and the points that share it. Source: agave `PointValue`. */
 export type PointValue = Readonly<{ rewards: bigint; points: bigint }>;

@@ -1,11 +1,11 @@
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
-import { programs, sysvars } from '../../ledger/programs.ts';
-import { type StakeHistoryLookup, stakeActivation } from '../../ledger/stake-activation.ts';
-import { decodeStakeState, type StakeState } from '../../ledger/stake-state.ts';
-import { decodeStakeHistory, type StakeHistoryEntry } from '../../ledger/sysvar/stake-history.ts';
-import { type Epoch, epoch as epochOf } from '../../ledger/units.ts';
-import { decodeVoteState, type VoteState } from '../../ledger/vote-state.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { programs, sysvars } from '../../solana/programs.ts';
+import { type StakeHistoryLookup, stakeActivation } from '../../solana/stake-activation.ts';
+import { decodeStakeState, type StakeState } from '../../solana/stake-state.ts';
+import { decodeStakeHistory, type StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
+import { type Epoch, epoch as epochOf } from '../../solana/units.ts';
+import { decodeVoteState, type VoteState } from '../../solana/vote-state.ts';
 import type { Bank } from '../node.ts';
 
 /** A state as far as stakes are concerned. */

@@ -6,9 +6,10 @@ import type { Logger } from '../../base/log.ts';
 import type { LocalNode } from '../node.ts';
 import type { RpcHandler } from '../rpc-handler.ts';
 import { rpcHandlers } from '../rpc-handlers.ts';
-import { type AnswerOptions, answer } from './answer.ts';
 import { readBody } from './body.ts';
 import { ALLOWED_METHODS, decideCors } from './cors.ts';
+import { type AnswerOptions, answer } from './handle-request.ts';
+import { plainPath } from './rest-paths.ts';
 import {
   BODY_TOO_LARGE,
   bodyNotUtf8,
@@ -16,8 +17,7 @@ import {
   ORIGIN_REFUSED,
   type PlainAnswer,
   UNSUPPORTED_CONTENT_TYPE,
-} from './plain-answers.ts';
-import { plainPath } from './plain-paths.ts';
+} from './rest-responses.ts';
 
 export type LocalnetServerOptions = Readonly<{
   /** Address to listen on; loopback by default. */

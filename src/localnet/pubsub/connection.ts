@@ -6,10 +6,10 @@ import type { Logger } from '../../base/log.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { Outbox } from '../../streams/outbox.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { type AnswerOptions, answer } from '../http/answer.ts';
+import { type AnswerOptions, answer } from '../http/handle-request.ts';
 import type { LocalNode } from '../node.ts';
 import { methodsOf } from './methods.ts';
-import type { Holder, Topics } from './topics.ts';
+import type { Holder, Topics } from './subscriptions.ts';
 
 /** WebSocket close code: data that is not of the kind it says. */
 const INVALID_DATA = 1007;

@@ -2,11 +2,11 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { parseSubscription } from '../../protocol/pubsub/parse-subscription.ts';
 import { invalidSubscriptionId, parseUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
 import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptions.ts';
-import type { Methods } from '../http/answer.ts';
+import type { Methods } from '../http/handle-request.ts';
 import type { LocalNode } from '../node.ts';
 import { getVersion } from '../rpc/getVersion.ts';
 import { idleParameters } from './idle-parameters.ts';
-import type { Holder, Topics } from './topics.ts';
+import type { Holder, Topics } from './subscriptions.ts';
 
 /** Agave's own; `transaction` is not among them. */
 const kinds = (Object.keys(subscriptions) as SubscriptionKind[]).filter((kind) => kind !== 'transaction');

@@ -1,9 +1,9 @@
 import type { Logger } from '../../base/log.ts';
-import type { AccountLookup } from '../../ledger/parsed/account/parsed-account.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
+import type { Slot } from '../../solana/units.ts';
 import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import type { OpenLocalNode } from '../genesis/open.ts';
 import type { Bank } from '../node.ts';
-import type { OpenLocalNode } from '../open.ts';
 import { mintsOf } from '../rpc/account-view.ts';
 
 /** The oldest readable state that has a slot: told slots are the tips of the three commitments. */
@@ -37,13 +37,13 @@ export function followLedger(
     lookup: lookupOf(node),
     statusOf: (signature) => node.recentStatus(signature),
     // A subscription also hears of slots that had begun, or were not rooted, when it came.
-    keepUnwanted: true,
-    onForgotten: (slot, failed) =>
+    retainUnsubscribed: true,
+    onEvicted: (slot, failed) =>
       log.warn({ slot: Number(slot), failed }, 'more waits to be told of the ledger than is held'),
   });
   const stop = node.follow((event) => {
     try {
-      notifier.tell(event);
+      notifier.emit(event);
     } catch (error) {
       log.error({ err: error, event: event.kind }, 'an event of the ledger could not be told');
     }

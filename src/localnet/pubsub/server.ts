@@ -5,10 +5,10 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Logger } from '../../base/log.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
-import type { OpenLocalNode } from '../open.ts';
+import type { OpenLocalNode } from '../genesis/open.ts';
 import { PubsubConnection } from './connection.ts';
 import { followLedger } from './notifier.ts';
-import { Topics } from './topics.ts';
+import { Topics } from './subscriptions.ts';
 
 export type PubsubServerOptions = Readonly<{
   /** Address to listen on; loopback by default. */

@@ -1,8 +1,8 @@
-import type { Address } from '../../ledger/address.ts';
-import { isTokenProgram, programs } from '../../ledger/programs.ts';
-import { ACCOUNT_TYPE_OFFSET, TOKEN_ACCOUNT_BYTES } from '../../ledger/token/token-state.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Address } from '../../solana/address.ts';
+import { isTokenProgram, programs } from '../../solana/programs.ts';
+import { ACCOUNT_TYPE_OFFSET, TOKEN_ACCOUNT_BYTES } from '../../solana/token/token-state.ts';
 
 const ADDRESS_LENGTH = 32;
 const MINT_OFFSET = 0n;

@@ -1,16 +1,16 @@
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { AccountJson } from '../../protocol/rpc/account-json.ts';
+import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
 import {
   type AccountEncoding,
   Base58TooLong,
   type DataSlice,
   encodeAccount,
-} from '../../ledger/encoding/ui-account.ts';
-import type { AccountLookup } from '../../ledger/parsed/account/parsed-account.ts';
-import type { MintScale } from '../../ledger/token/mint-scale.ts';
-import type { AccountJson } from '../../protocol/rpc/account-json.ts';
-import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
-import { RpcError } from '../../protocol/rpc-error.ts';
+} from '../../solana/encoding/ui-account.ts';
+import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
+import type { MintScale } from '../../solana/token/mint-scale.ts';
 import type { Bank } from '../node.ts';
 import { findMint } from './token-mint.ts';
 

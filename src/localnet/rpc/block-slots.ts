@@ -1,4 +1,4 @@
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
 /** Slots in `[start, last]` that have a block, at most `limit`. The embedded ledger skips no slot. */

@@ -1,4 +1,4 @@
-import { type Epoch, epoch, type Slot } from '../../ledger/units.ts';
+import { type Epoch, epoch, type Slot } from '../../solana/units.ts';
 import type { EpochSchedule } from '../node.ts';
 
 /** Where a slot stands in its epoch. The embedded ledger has no warm-up: all epochs are equally long. */

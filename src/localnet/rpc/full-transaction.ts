@@ -1,8 +1,8 @@
 import type { WritableJson } from '../../base/json.ts';
-import type { Block } from '../../ledger/block.ts';
-import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
 import { unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
 import type { TransactionEncoding } from '../../protocol/rpc/transaction-encoding.ts';
+import type { Block } from '../../solana/block.ts';
+import { encodeTransactionWithMeta } from '../../solana/encoding/ui-transaction.ts';
 
 /** How a caller wants to see a transaction; `maxVersion` null: legacy ones only. */
 export type FullView = Readonly<{ encoding: TransactionEncoding; maxVersion: number | null }>;

@@ -1,6 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { lamports } from '../../ledger/units.ts';
 import { type GetBalanceResult, parseGetBalance } from '../../protocol/rpc/getBalance.ts';
+import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 

@@ -1,10 +1,10 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Block } from '../../ledger/block.ts';
-import { encodeBlock } from '../../ledger/encoding/ui-block.ts';
-import { slot as slotOf } from '../../ledger/units.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
 import { blockNotAvailable, unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
+import type { Block } from '../../solana/block.ts';
+import { encodeBlock } from '../../solana/encoding/ui-block.ts';
+import { slot as slotOf } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { missingBlock } from './missing-block.ts';
 

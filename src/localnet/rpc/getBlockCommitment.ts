@@ -3,8 +3,8 @@ import {
   type GetBlockCommitmentResult,
   parseGetBlockCommitment,
 } from '../../protocol/rpc/getBlockCommitment.ts';
+import { activeStakes } from '../bank/vote-stake.ts';
 import type { LocalNode } from '../node.ts';
-import { activeStakes } from '../vote-stake.ts';
 
 /** Votes that a validator holds; the one before them is rooted. */
 const VOTES_MAX = 31n;

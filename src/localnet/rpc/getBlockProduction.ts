@@ -1,15 +1,15 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { SLOT_HISTORY_MAX } from '../../ledger/sysvar/slot-history.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
 import {
   type GetBlockProductionResult,
   parseGetBlockProduction,
   type SlotRange,
 } from '../../protocol/rpc/getBlockProduction.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import { SLOT_HISTORY_MAX } from '../../solana/sysvar/slot-history.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { requireSchedules } from './known-schedules.ts';
+import { requireSchedules } from './leader-schedule-cache.ts';
 
 type Range = GetBlockProductionResult['range'];
 
@@ -40,9 +40,9 @@ export function getBlockProduction(node: LocalNode, params: JsonValue | undefine
   requireKnown(range, bank.slot);
   const count = range.lastSlot - range.firstSlot + 1n;
   requireSchedules(node, range.firstSlot, count);
-  const isAsked = wanted.identity === null || wanted.identity === identity;
+  const isRequested = wanted.identity === null || wanted.identity === identity;
   const value: GetBlockProductionResult = {
-    byIdentity: isAsked ? { [identity]: [count, count] } : {},
+    byIdentity: isRequested ? { [identity]: [count, count] } : {},
     range,
   };
   return withContext(bank, value);

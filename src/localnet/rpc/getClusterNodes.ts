@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type GetClusterNodesResult, parseGetClusterNodes } from '../../protocol/rpc/getClusterNodes.ts';
+import { shredVersion } from '../genesis/shred-version.ts';
 import type { LocalNode } from '../node.ts';
-import { shredVersion } from '../shred-version.ts';
 import { FEATURE_SET, VERSION } from '../version.ts';
 
 /** The one node there is. Its gossip port is silent, and it has no TPU. */

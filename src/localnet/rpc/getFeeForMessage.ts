@@ -1,12 +1,12 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { resolveLookups } from '../../ledger/address-lookup-table.ts';
-import type { Message } from '../../ledger/message/message.ts';
-import { matchingNonce, nonceOfTransaction } from '../../ledger/nonce.ts';
-import { feeOf } from '../../ledger/transaction/fee.ts';
-import { messageFault } from '../../ledger/transaction/sanitize-transaction.ts';
-import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
 import { type GetFeeForMessageResult, parseGetFeeForMessage } from '../../protocol/rpc/getFeeForMessage.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import { resolveLookups } from '../../solana/address-lookup-table.ts';
+import type { Message } from '../../solana/message/message.ts';
+import { matchingNonce, nonceOfTransaction } from '../../solana/nonce.ts';
+import { feeOf } from '../../solana/transaction/fee.ts';
+import { messageFault } from '../../solana/transaction/sanitize-transaction.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeMessageText } from './decode-wire.ts';

@@ -3,7 +3,7 @@ import {
   type GetInflationGovernorResult,
   parseGetInflationGovernor,
 } from '../../protocol/rpc/getInflationGovernor.ts';
-import { inflation } from '../inflation.ts';
+import { inflation } from '../bank/inflation.ts';
 import type { LocalNode } from '../node.ts';
 
 /** The rules by which the ledger pays its stakes. */

@@ -1,6 +1,6 @@
 import { Float64, type JsonValue } from '../../base/json.ts';
 import { type GetInflationRateResult, parseGetInflationRate } from '../../protocol/rpc/getInflationRate.ts';
-import { inflationRate } from '../inflation.ts';
+import { inflationRate } from '../bank/inflation.ts';
 import type { LocalNode } from '../node.ts';
 
 /** Inflation of the finalized bank's epoch. */

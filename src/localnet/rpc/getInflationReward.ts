@@ -1,9 +1,4 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Block } from '../../ledger/block.ts';
-import type { BlockReward, RewardType } from '../../ledger/block-reward.ts';
-import { rewardPartition } from '../../ledger/epoch-rewards-hasher.ts';
-import { type Epoch, epoch, type Slot, slot, U64_MAX } from '../../ledger/units.ts';
 import {
   type GetInflationRewardResult,
   parseGetInflationReward,
@@ -14,6 +9,11 @@ import {
   epochRewardsPeriodActive,
 } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Block } from '../../solana/block.ts';
+import type { BlockReward, RewardType } from '../../solana/block-reward.ts';
+import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
+import { type Epoch, epoch, type Slot, slot, U64_MAX } from '../../solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 

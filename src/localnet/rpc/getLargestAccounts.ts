@@ -1,10 +1,10 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { compareAddresses } from '../../ledger/address-order.ts';
 import {
   type GetLargestAccountsResult,
   type LargestAccountsFilter,
   parseGetLargestAccounts,
 } from '../../protocol/rpc/getLargestAccounts.ts';
+import { compareAddresses } from '../../solana/address-order.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { nonCirculatingSupply } from './non-circulating-supply.ts';

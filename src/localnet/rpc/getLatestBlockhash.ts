@@ -4,7 +4,7 @@ import {
   parseGetLatestBlockhash,
 } from '../../protocol/rpc/getLatestBlockhash.ts';
 import type { LocalNode } from '../node.ts';
-import { latestBlockhash } from './blockhash-life.ts';
+import { latestBlockhash } from './blockhash-lifetime.ts';
 import { bankFor, withContext } from './context.ts';
 
 /** The newest blockhash and how long it lives. */

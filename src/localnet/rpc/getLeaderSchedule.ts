@@ -5,7 +5,7 @@ import {
 } from '../../protocol/rpc/getLeaderSchedule.ts';
 import type { LocalNode } from '../node.ts';
 import { epochPosition } from './epoch-position.ts';
-import { hasSchedule } from './known-schedules.ts';
+import { hasSchedule } from './leader-schedule-cache.ts';
 
 /** The text of each ledger's schedule: 432,000 positions are 3 MB, and they never change. */
 const written = new WeakMap<LocalNode, RawJson>();

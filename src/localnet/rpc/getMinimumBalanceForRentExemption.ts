@@ -3,8 +3,8 @@ import {
   type GetMinimumBalanceForRentExemptionResult,
   parseGetMinimumBalanceForRentExemption,
 } from '../../protocol/rpc/getMinimumBalanceForRentExemption.ts';
+import { rentExemptMinimum } from '../bank/sysvar-accounts.ts';
 import type { LocalNode } from '../node.ts';
-import { rentExemptMinimum } from '../sysvar-accounts.ts';
 
 /** Lamports an account of that many bytes must hold. */
 export const getMinimumBalanceForRentExemption = (

@@ -1,10 +1,10 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { isTokenProgram } from '../../ledger/programs.ts';
 import { passes } from '../../protocol/rpc/account-passes.ts';
 import {
   type GetProgramAccountsParams,
   parseGetProgramAccounts,
 } from '../../protocol/rpc/getProgramAccounts.ts';
+import { isTokenProgram } from '../../solana/programs.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { searchFilters } from './account-filter.ts';
 import { viewOf } from './account-view.ts';

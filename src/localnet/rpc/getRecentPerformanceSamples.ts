@@ -3,8 +3,8 @@ import {
   type GetRecentPerformanceSamplesResult,
   parseGetRecentPerformanceSamples,
 } from '../../protocol/rpc/getRecentPerformanceSamples.ts';
+import { SAMPLE_SECONDS } from '../history/performance-samples.ts';
 import type { LocalNode } from '../node.ts';
-import { SAMPLE_SECONDS } from '../performance-samples.ts';
 
 /** How many slots and transactions the last minutes had. The node votes without transactions. */
 export function getRecentPerformanceSamples(

@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Block } from '../../ledger/block.ts';
-import { allKeys, isWritable } from '../../ledger/message/message-keys.ts';
-import { computeBudgetOf } from '../../ledger/transaction/compute-budget.ts';
-import { priorityFeeOf } from '../../ledger/transaction/fee.ts';
-import { isSimpleVote } from '../../ledger/transaction/simple-vote.ts';
-import type { Transaction } from '../../ledger/transaction/transaction.ts';
-import { type Slot, U64_MAX } from '../../ledger/units.ts';
 import {
   type GetRecentPrioritizationFeesResult,
   parseGetRecentPrioritizationFees,
 } from '../../protocol/rpc/getRecentPrioritizationFees.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Block } from '../../solana/block.ts';
+import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
+import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
+import { priorityFeeOf } from '../../solana/transaction/fee.ts';
+import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import { type Slot, U64_MAX } from '../../solana/units.ts';
 import type { History, LocalNode } from '../node.ts';
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */

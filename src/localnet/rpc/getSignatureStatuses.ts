@@ -1,7 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { encodeStatus } from '../../ledger/encoding/ui-meta.ts';
-import type { Signature } from '../../ledger/signature.ts';
 import { parseGetSignatureStatuses } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { encodeStatus } from '../../solana/encoding/ui-meta.ts';
+import type { Signature } from '../../solana/signature.ts';
 import type { LocalNode, SignatureStatus } from '../node.ts';
 import { withContext } from './context.ts';
 

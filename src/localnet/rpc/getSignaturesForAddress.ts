@@ -1,14 +1,14 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Block } from '../../ledger/block.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import { memoOf } from '../../ledger/transaction/memo.ts';
-import type { Slot } from '../../ledger/units.ts';
 import {
   type GetSignaturesForAddressParams,
   parseGetSignaturesForAddress,
 } from '../../protocol/rpc/getSignaturesForAddress.ts';
 import { filterTransactionNotFound } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
+import type { Block } from '../../solana/block.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { memoOf } from '../../solana/transaction/memo.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { AddressSignature, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type GetSlotLeadersResult, parseGetSlotLeaders } from '../../protocol/rpc/getSlotLeaders.ts';
 import type { LocalNode } from '../node.ts';
-import { requireSchedules } from './known-schedules.ts';
+import { requireSchedules } from './leader-schedule-cache.ts';
 
 /**
  * The node itself, as often as asked.

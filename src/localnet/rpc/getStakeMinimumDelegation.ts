@@ -1,9 +1,9 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { lamports } from '../../ledger/units.ts';
 import {
   type GetStakeMinimumDelegationResult,
   parseGetStakeMinimumDelegation,
 } from '../../protocol/rpc/getStakeMinimumDelegation.ts';
+import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { lamports } from '../../ledger/units.ts';
 import { type GetSupplyResult, parseGetSupply } from '../../protocol/rpc/getSupply.ts';
+import { lamports } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { nonCirculatingSupply } from './non-circulating-supply.ts';

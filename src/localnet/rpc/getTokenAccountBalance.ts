@@ -1,8 +1,8 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { isTokenProgram } from '../../ledger/programs.ts';
-import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import { parseGetTokenAccountBalance } from '../../protocol/rpc/getTokenAccountBalance.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import { isTokenProgram } from '../../solana/programs.ts';
+import { decodeTokenAccount } from '../../solana/token/token-account.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { mintFacts, tokenAmount } from './token-mint.ts';

@@ -1,11 +1,11 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import { compareAddresses } from '../../ledger/address-order.ts';
-import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import {
   type GetTokenLargestAccountsResult,
   parseGetTokenLargestAccounts,
 } from '../../protocol/rpc/getTokenLargestAccounts.ts';
+import type { Address } from '../../solana/address.ts';
+import { compareAddresses } from '../../solana/address-order.ts';
+import { decodeTokenAccount } from '../../solana/token/token-account.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount, tokenMintFacts } from './token-mint.ts';

@@ -1,9 +1,9 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { isTokenProgram } from '../../ledger/programs.ts';
-import { decodeMint } from '../../ledger/token/mint.ts';
-import { decodeMintScale } from '../../ledger/token/mint-scale.ts';
 import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import { isTokenProgram } from '../../solana/programs.ts';
+import { decodeMint } from '../../solana/token/mint.ts';
+import { decodeMintScale } from '../../solana/token/mint-scale.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount } from './token-mint.ts';

@@ -1,8 +1,4 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Block } from '../../ledger/block.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import { memoOf } from '../../ledger/transaction/memo.ts';
-import type { Slot } from '../../ledger/units.ts';
 import {
   type Bounds,
   type GetTransactionsForAddressParams,
@@ -10,7 +6,11 @@ import {
 } from '../../protocol/rpc/getTransactionsForAddress.ts';
 import { filterTransactionNotFound } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
-import type { AddressHistoryQuery, ChainPlace } from '../address-history.ts';
+import type { Block } from '../../solana/block.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { memoOf } from '../../solana/transaction/memo.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { AddressHistoryQuery, ChainPlace } from '../history/address-history.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 import { fullTransaction } from './full-transaction.ts';

@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import { programs } from '../../ledger/programs.ts';
-import { type Lamports, lamports, slot } from '../../ledger/units.ts';
-import { decodeVoteState, type VoteState } from '../../ledger/vote-state.ts';
 import {
   type GetVoteAccountsResult,
   parseGetVoteAccounts,
   type VoteAccountJson,
 } from '../../protocol/rpc/getVoteAccounts.ts';
+import type { Address } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import { type Lamports, lamports, slot } from '../../solana/units.ts';
+import { decodeVoteState, type VoteState } from '../../solana/vote-state.ts';
+import { activeStakes } from '../bank/vote-stake.ts';
 import { commissionBps } from '../epoch-rewards/stake-accounts.ts';
 import type { Bank, LocalNode } from '../node.ts';
-import { activeStakes } from '../vote-stake.ts';
 
 /** Source: Agave `MAX_RPC_VOTE_ACCOUNT_INFO_EPOCH_CREDITS_HISTORY`. */
 const EPOCH_CREDITS_MAX = 5;

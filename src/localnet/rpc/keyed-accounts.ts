@@ -1,7 +1,7 @@
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
-import { compareAddresses } from '../../ledger/address-order.ts';
 import type { KeyedAccountJson } from '../../protocol/rpc/account-json.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { compareAddresses } from '../../solana/address-order.ts';
 import { type AccountView, accountJson } from './account-view.ts';
 
 export type KeyedAccount = readonly [Address, Account];

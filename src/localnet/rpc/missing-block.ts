@@ -1,6 +1,6 @@
-import type { Slot } from '../../ledger/units.ts';
 import { blockCleanedUp, slotSkipped } from '../../protocol/rpc/history-errors.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { LocalNode } from '../node.ts';
 
 /** Why there is no block at a finalized slot. */

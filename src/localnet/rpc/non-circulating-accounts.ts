@@ -1,4 +1,4 @@
-import { type Address, address } from '../../ledger/address.ts';
+import { type Address, address } from '../../solana/address.ts';
 
 /**
  * What real nodes count as not circulating, whatever the chain: accounts of mainnet-beta.

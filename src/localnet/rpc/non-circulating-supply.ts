@@ -1,6 +1,6 @@
-import type { Address } from '../../ledger/address.ts';
-import { programs } from '../../ledger/programs.ts';
-import { decodeStakeState, type StakeMeta } from '../../ledger/stake-state.ts';
+import type { Address } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import { decodeStakeState, type StakeMeta } from '../../solana/stake-state.ts';
 import type { Bank } from '../node.ts';
 import { nonCirculatingAccounts, withdrawAuthorities } from './non-circulating-accounts.ts';
 

@@ -1,15 +1,15 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { encodeReturnData } from '../../ledger/encoding/ui-meta.ts';
-import { displayTransactionError } from '../../ledger/transaction/display-error.ts';
-import type { Transaction } from '../../ledger/transaction/transaction.ts';
-import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
 import { parseSendTransaction, type SendTransactionResult } from '../../protocol/rpc/sendTransaction.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
+import { encodeReturnData } from '../../solana/encoding/ui-meta.ts';
+import { displayTransactionError } from '../../solana/transaction/display-error.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { bankFor } from './context.ts';
 import { decodeTransactionText } from './decode-wire.ts';
 import { queueFull, requireHealthy } from './health.ts';
-import { requireSanitized } from './sanitized.ts';
+import { requireSanitized } from './sanitize-request.ts';
 
 /** `data` of -32002: what a simulation says, without what would take long to tell. */
 const preflightData = (simulation: Simulation): WritableJson => ({

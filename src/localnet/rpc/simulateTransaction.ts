@@ -1,10 +1,4 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
-import { encodeInnerInstructions } from '../../ledger/encoding/ui-instruction.ts';
-import { encodeReturnData, encodeTokenBalances } from '../../ledger/encoding/ui-meta.ts';
-import type { LoadedAddresses } from '../../ledger/message/message.ts';
-import { allKeys } from '../../ledger/message/message-keys.ts';
 import { readAddress } from '../../protocol/rpc/parameters.ts';
 import {
   parseSimulateTransaction,
@@ -12,11 +6,17 @@ import {
   type SimulateTransactionParams,
 } from '../../protocol/rpc/simulateTransaction.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { encodeInnerInstructions } from '../../solana/encoding/ui-instruction.ts';
+import { encodeReturnData, encodeTokenBalances } from '../../solana/encoding/ui-meta.ts';
+import type { LoadedAddresses } from '../../solana/message/message.ts';
+import { allKeys } from '../../solana/message/message-keys.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { accountJson } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText } from './decode-wire.ts';
-import { requireSanitized } from './sanitized.ts';
+import { requireSanitized } from './sanitize-request.ts';
 import { findMint } from './token-mint.ts';
 
 /** The accounts asked for as the run left them; nulls after a failure. */

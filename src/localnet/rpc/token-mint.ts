@@ -1,11 +1,11 @@
-import type { Account } from '../../ledger/account/account.ts';
-import { type Address, addressBytes } from '../../ledger/address.ts';
-import { mintTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
-import { isTokenProgram, nativeMint, programs } from '../../ledger/programs.ts';
-import { decodeMintScale, type MintScale } from '../../ledger/token/mint-scale.ts';
 import type { TokenAmount } from '../../protocol/rpc/token-amount.ts';
 import type { TokenFilter } from '../../protocol/rpc/token-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { type Address, addressBytes } from '../../solana/address.ts';
+import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
+import { isTokenProgram, nativeMint, programs } from '../../solana/programs.ts';
+import { decodeMintScale, type MintScale } from '../../solana/token/mint-scale.ts';
 import type { Bank } from '../node.ts';
 
 const NATIVE_DECIMALS = 9;

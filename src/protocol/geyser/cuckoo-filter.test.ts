@@ -47,8 +47,8 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
     expect(vectors!.probes.length).toBeGreaterThan(10);
     for (const probe of vectors!.probes) {
       const bytes = unhex(probe.pubkeyHex);
-      const { fingerprint, first } = filter().placesOf(bytes, 0);
-      expect([fingerprint, first, filter().secondOf(first, fingerprint)]).toEqual([
+      const { fingerprint, first } = filter().locate(bytes, 0);
+      expect([fingerprint, first, filter().secondBucketOf(first, fingerprint)]).toEqual([
         probe.fingerprint,
         probe.i1,
         probe.i2,
@@ -93,8 +93,8 @@ describe('a cuckoo filter', () => {
   it('finds an address in either of its two buckets, at each of their places, and in no other', () => {
     const bucketCount = 16;
     const empty = new CuckooFilter({ ...none, data: new Uint8Array(8 * bucketCount), bucketCount });
-    const { fingerprint, first } = empty.placesOf(key(2), 0);
-    const second = empty.secondOf(first, fingerprint);
+    const { fingerprint, first } = empty.locate(key(2), 0);
+    const second = empty.secondBucketOf(first, fingerprint);
     expect(second).not.toBe(first);
     for (let place = 0; place < 4 * bucketCount; place++) {
       const data = new Uint8Array(8 * bucketCount);
@@ -108,7 +108,7 @@ describe('a cuckoo filter', () => {
   it('keeps what it was made of, whatever becomes of the message', () => {
     const data = new Uint8Array(8);
     const empty = new CuckooFilter({ ...none, data });
-    const { fingerprint } = empty.placesOf(key(1), 0);
+    const { fingerprint } = empty.locate(key(1), 0);
     data.set([fingerprint & 0xff, fingerprint >> 8], 4);
     const filter = new CuckooFilter({ ...none, data });
     data.fill(0);

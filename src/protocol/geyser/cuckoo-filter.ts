@@ -9,7 +9,7 @@ const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
 /** The words of the published client, which refuses the same before it sends. */
-function faultOf(message: CuckooFilterMessage): string | null {
+function validationFault(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
   if (entriesPerBucket !== ENTRIES_PER_BUCKET)
@@ -40,7 +40,7 @@ export class CuckooFilter {
    * @throws GrpcError INVALID_ARGUMENT for parameters that make no filter.
    */
   constructor(message: CuckooFilterMessage) {
-    const fault = faultOf(message);
+    const fault = validationFault(message);
     if (fault !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`);
     this.#data = Uint8Array.from(message.data);
     this.#mask = message.bucketCount - 1;
@@ -49,25 +49,28 @@ export class CuckooFilter {
 
   /** Whether an address may be in it: 32 bytes from the offset on. */
   has(bytes: Uint8Array, offset: number): boolean {
-    const { fingerprint, first } = this.placesOf(bytes, offset);
-    return this.#holds(first, fingerprint) || this.#holds(this.secondOf(first, fingerprint), fingerprint);
+    const { fingerprint, first } = this.locate(bytes, offset);
+    return (
+      this.#hasFingerprint(first, fingerprint) ||
+      this.#hasFingerprint(this.secondBucketOf(first, fingerprint), fingerprint)
+    );
   }
 
   /** @returns the fingerprint and the first bucket of an address, in an object that the next call changes. */
-  placesOf(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
+  locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
-    places.fingerprint = this.#hash.high & 0xffff || 1;
-    places.first = (this.#hash.low & this.#mask) >>> 0;
-    return places;
+    location.fingerprint = this.#hash.high & 0xffff || 1;
+    location.first = (this.#hash.low & this.#mask) >>> 0;
+    return location;
   }
 
   /** @returns the second bucket. */
-  secondOf(first: number, fingerprint: number): number {
+  secondBucketOf(first: number, fingerprint: number): number {
     this.#hash.u16(fingerprint);
     return (first ^ (this.#hash.low & this.#mask)) >>> 0;
   }
 
-  #holds(bucket: number, fingerprint: number): boolean {
+  #hasFingerprint(bucket: number, fingerprint: number): boolean {
     const start = bucket * ENTRIES_PER_BUCKET * ENTRY_BYTES;
     const end = start + ENTRIES_PER_BUCKET * ENTRY_BYTES;
     const [low, high] = [fingerprint & 0xff, fingerprint >> 8];
@@ -79,4 +82,4 @@ export class CuckooFilter {
 }
 
 /** One for all: nothing is made on the way of an update. */
-const places = { fingerprint: 0, first: 0 };
+const location = { fingerprint: 0, first: 0 };

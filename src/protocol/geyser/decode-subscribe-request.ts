@@ -1,4 +1,4 @@
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufReader } from './protobuf.ts';
 import type { FilterKind } from './request/filter-facts.ts';

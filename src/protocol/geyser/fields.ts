@@ -1,7 +1,7 @@
-import { type Address, addressFromBytes, parseAddress } from '../../ledger/address.ts';
-import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
-import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../../ledger/signature.ts';
-import { type Lamports, lamports, type Slot, slot } from '../../ledger/units.ts';
+import { type Address, addressFromBytes, parseAddress } from '../../solana/address.ts';
+import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
+import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../../solana/signature.ts';
+import { type Lamports, lamports, type Slot, slot } from '../../solana/units.ts';
 import { InvalidProtobuf, type ProtobufReader } from './protobuf.ts';
 
 /** Fields of Solana's own kinds, and what stands in a message for a field that is missing. */

@@ -152,26 +152,26 @@ export class ProtobufWriter {
    */
   open(field: number, expectedBytes = 0): number {
     this.#tag(field, LENGTH_DELIMITED);
-    const room = varintBytes(expectedBytes);
-    this.#reserve(room);
-    this.#length += room;
+    const reservedBytes = varintBytes(expectedBytes);
+    this.#reserve(reservedBytes);
+    this.#length += reservedBytes;
     // The room is written down in itself, until the length stands there.
-    this.#bytes[this.#length - 1] = room;
+    this.#bytes[this.#length - 1] = reservedBytes;
     return this.#length;
   }
 
   /** @param start - from `open`. @returns where the fields of the message begin now. */
   close(start: number): number {
-    const room = this.#bytes[start - 1] as number;
+    const reservedBytes = this.#bytes[start - 1] as number;
     const length = this.#length - start;
     const needed = varintBytes(length);
-    if (needed > room) this.#reserve(needed - room);
-    if (needed !== room) this.#bytes.copyWithin(start - room + needed, start, this.#length);
-    this.#length = start - room;
+    if (needed > reservedBytes) this.#reserve(needed - reservedBytes);
+    if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.#length);
+    this.#length = start - reservedBytes;
     // Without reserving: what is behind the length is not counted now, and a greater buffer would not have it.
     this.#putVarint(length);
     this.#length += length;
-    return start - room + needed;
+    return start - reservedBytes + needed;
   }
 
   /** Where the writer stands again, to be used once more. */
@@ -197,9 +197,9 @@ export class ProtobufWriter {
   }
 
   #reserve(length: number): void {
-    const wanted = this.#length + length;
-    if (wanted <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(wanted, this.#bytes.length * 2));
+    const requiredBytes = this.#length + length;
+    if (requiredBytes <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(requiredBytes, this.#bytes.length * 2));
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { U64_MAX } from '../../ledger/units.ts';
+import { U64_MAX } from '../../solana/units.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 

@@ -1,4 +1,4 @@
-import type { Lamports, Slot } from '../../ledger/units.ts';
+import type { Lamports, Slot } from '../../solana/units.ts';
 import type { SlotStatus } from './update/slot.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { ADDRESS_BYTES } from '../../ledger/address.ts';
-import { SIGNATURE_BYTES } from '../../ledger/signature.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { ADDRESS_BYTES } from '../../solana/address.ts';
+import { SIGNATURE_BYTES } from '../../solana/signature.ts';
+import type { Slot } from '../../solana/units.ts';
 import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawKeys } from './raw-update.ts';

@@ -1,5 +1,5 @@
-import { ADDRESS_BYTES } from '../../ledger/address.ts';
-import { SIGNATURE_BYTES } from '../../ledger/signature.ts';
+import { ADDRESS_BYTES } from '../../solana/address.ts';
+import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';

@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { encodeTimestamp } from './encode/timestamp.ts';
 import { readBlockhashText, readLamports, readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
@@ -144,7 +144,7 @@ type Outline = {
   /** Where the names at the head end. */
   namesEnd: number;
   /** Whether there are names behind other fields too. */
-  hasLateNames: boolean;
+  hasTrailingNames: boolean;
 };
 
 function outlineOf(bytes: Uint8Array): Outline {
@@ -154,7 +154,7 @@ function outlineOf(bytes: Uint8Array): Outline {
     contentEnd: 0,
     createdAt: null,
     namesEnd: 0,
-    hasLateNames: false,
+    hasTrailingNames: false,
   };
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
@@ -168,7 +168,7 @@ function outlineOf(bytes: Uint8Array): Outline {
       reader.skipField();
       if (reader.field !== NAMES) continue;
       if (reader.fieldStart === outline.namesEnd) outline.namesEnd = reader.offset;
-      else outline.hasLateNames = true;
+      else outline.hasTrailingNames = true;
     }
   }
   return outline;
@@ -176,7 +176,7 @@ function outlineOf(bytes: Uint8Array): Outline {
 
 /** The message without names, and with a time; a copy only where either is not so already. */
 function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uint8Array {
-  if (!outline.hasLateNames && outline.createdAt !== null) return bytes.subarray(outline.namesEnd);
+  if (!outline.hasTrailingNames && outline.createdAt !== null) return bytes.subarray(outline.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {

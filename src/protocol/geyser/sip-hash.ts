@@ -18,7 +18,7 @@ function add(to: number, from: number): void {
 }
 
 /** v[at] = v[at] rotated left by less than 32 bits, then xor v[by]. */
-function turn(at: number, bits: number, by: number): void {
+function rotateXor(at: number, bits: number, by: number): void {
   const high = state[at] as number;
   const low = state[at + 1] as number;
   state[at] = ((high << bits) | (low >>> (32 - bits))) ^ (state[by] as number);
@@ -34,14 +34,14 @@ function swap(at: number): void {
 
 function round(): void {
   add(0, 2);
-  turn(2, 13, 0);
+  rotateXor(2, 13, 0);
   swap(0);
   add(4, 6);
-  turn(6, 16, 4);
+  rotateXor(6, 16, 4);
   add(0, 6);
-  turn(6, 21, 0);
+  rotateXor(6, 21, 0);
   add(4, 2);
-  turn(2, 17, 4);
+  rotateXor(2, 17, 4);
   swap(4);
 }
 

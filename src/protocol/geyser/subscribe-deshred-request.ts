@@ -1,4 +1,4 @@
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { type Named, type SlotsFilter, writeNamed, writeSlotsFilter } from './subscribe-request.ts';
 

@@ -1,6 +1,6 @@
-import type { Address } from '../../ledger/address.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import type { Lamports, Slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Lamports, Slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 

@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { GrpcError } from '../grpc/status.ts';
 import { readOnlyField, readSlot } from './fields.ts';

@@ -10,10 +10,10 @@ export const ACCEPTED_ENCODINGS = 'identity,gzip,zstd';
 
 /** A flag and the length of the message, before each message. */
 export const HEAD_BYTES = 5;
-const NONE = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 /** One message as it stands in a stream: a flag, its length, itself. Source: grpc, doc/PROTOCOL-HTTP2.md. */
-export function frameOf(message: Uint8Array): Buffer {
+export function encodeFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);
@@ -66,7 +66,7 @@ export class GrpcFrames {
   #pieces: Buffer[] = [];
   #length = 0;
   /** Bytes until the end of that message, as far as they were looked at. */
-  #wanted = HEAD_BYTES;
+  #frameBytes = HEAD_BYTES;
 
   constructor(sizes: MessageSizes) {
     this.#sizes = sizes;
@@ -74,7 +74,7 @@ export class GrpcFrames {
 
   /** Whether the next message is whole, and takes long to read: it is compressed. @throws InvalidGrpc */
   get isHeavy(): boolean {
-    return this.#hasWhole() && this.#pieces[0]?.[0] !== 0;
+    return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }
 
   /** Takes the next piece; `next` tells what is in it. */
@@ -89,29 +89,29 @@ export class GrpcFrames {
    * @throws InvalidGrpc
    */
   next(): Buffer | null {
-    if (!this.#hasWhole()) return null;
+    if (!this.#hasFrame()) return null;
     const bytes = this.#pieces[0] as Buffer;
-    const message = bytes.subarray(HEAD_BYTES, this.#wanted);
-    this.#length -= this.#wanted;
+    const message = bytes.subarray(HEAD_BYTES, this.#frameBytes);
+    this.#length -= this.#frameBytes;
     if (this.#length === 0) this.#pieces.length = 0;
-    else this.#pieces[0] = bytes.subarray(this.#wanted);
-    this.#wanted = HEAD_BYTES;
-    return bytes[0] === 0 ? message : this.#unpacked(message, bytes[0] as number);
+    else this.#pieces[0] = bytes.subarray(this.#frameBytes);
+    this.#frameBytes = HEAD_BYTES;
+    return bytes[0] === 0 ? message : this.#decompressed(message, bytes[0] as number);
   }
 
   /** Afterwards there is one piece only, if so. */
-  #hasWhole(): boolean {
-    if (this.#length < this.#wanted) return false;
+  #hasFrame(): boolean {
+    if (this.#length < this.#frameBytes) return false;
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];
     const length = (this.#pieces[0] as Buffer).readUInt32BE(1);
     if (length > this.#sizes.messageMaxBytes) throw new InvalidGrpc('a message is larger than is taken');
-    this.#wanted = HEAD_BYTES + length;
-    return this.#length >= this.#wanted;
+    this.#frameBytes = HEAD_BYTES + length;
+    return this.#length >= this.#frameBytes;
   }
 
-  #unpacked(message: Buffer, flag: number): Buffer {
+  #decompressed(message: Buffer, flag: number): Buffer {
     if (flag !== 1) throw new InvalidGrpc('a message has unknown flags');
-    if (message.length === 0) return NONE;
+    if (message.length === 0) return EMPTY;
     try {
       return decompress(message, this.encoding, this.#sizes);
     } catch (thrown) {

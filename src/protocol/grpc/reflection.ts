@@ -46,11 +46,11 @@ const serviceNames = (): string[] =>
   );
 
 function descriptorOf(schema: Schema): Uint8Array {
-  const known = descriptors.get(schema);
-  if (known !== undefined) return known;
-  const made = encodeFileDescriptor(schema);
-  descriptors.set(schema, made);
-  return made;
+  const cached = descriptors.get(schema);
+  if (cached !== undefined) return cached;
+  const encoded = encodeFileDescriptor(schema);
+  descriptors.set(schema, encoded);
+  return encoded;
 }
 
 /** A file and all that it imports, each once. */
@@ -64,31 +64,31 @@ function withImports(schema: Schema, found = new Set<Schema>()): Set<Schema> {
 }
 
 /** A field of an answer. */
-type Answer = Readonly<{ field: number; content: ProtobufWriter }>;
+type ReflectionField = Readonly<{ field: number; content: ProtobufWriter }>;
 
-function refusal(code: 'NOT_FOUND' | 'UNIMPLEMENTED', text: string): Answer {
+function errorField(code: 'NOT_FOUND' | 'UNIMPLEMENTED', text: string): ReflectionField {
   return { field: 7, content: new ProtobufWriter().uint32(1, numberOf(code)).string(2, text) };
 }
 
-function files(schema: Schema | undefined, wanted: string): Answer {
-  if (schema === undefined) return refusal('NOT_FOUND', `not found: ${wanted}`);
+function files(schema: Schema | undefined, requested: string): ReflectionField {
+  if (schema === undefined) return errorField('NOT_FOUND', `not found: ${requested}`);
   const content = new ProtobufWriter(8192);
   for (const each of withImports(schema)) content.bytes(1, descriptorOf(each));
   return { field: 4, content };
 }
 
-function services(): Answer {
+function services(): ReflectionField {
   const content = new ProtobufWriter();
   for (const name of serviceNames()) content.message(1, new ProtobufWriter().string(1, name));
   return { field: 6, content };
 }
 
 /** By field number of a request. Extensions there are none in proto3. */
-function answerTo(field: number, wanted: string): Answer {
-  if (field === 3) return files(byFile.get(wanted), wanted);
-  if (field === 4) return files(bySymbol.get(wanted), wanted);
+function responseTo(field: number, requested: string): ReflectionField {
+  if (field === 3) return files(byFile.get(requested), requested);
+  if (field === 4) return files(bySymbol.get(requested), requested);
   if (field === 7) return services();
-  return refusal('UNIMPLEMENTED', 'not supported');
+  return errorField('UNIMPLEMENTED', 'not supported');
 }
 
 /**
@@ -96,20 +96,20 @@ function answerTo(field: number, wanted: string): Answer {
  * Source: grpc/grpc, doc/server-reflection.md.
  * @throws InvalidProtobuf
  */
-export function answerReflection(request: Uint8Array): Uint8Array {
+export function handleReflection(request: Uint8Array): Uint8Array {
   let host = '';
   let field = 0;
-  let wanted = '';
+  let requested = '';
   const reader = new ProtobufReader(request);
   while (reader.next()) {
     if (reader.field === 1) host = reader.string();
     else if (reader.field >= 3 && reader.field <= 7) {
       field = reader.field;
       if (field === 5) reader.skipField();
-      else wanted = reader.string();
+      else requested = reader.string();
     } else reader.skipField();
   }
-  const answer = answerTo(field, wanted);
-  const writer = new ProtobufWriter(answer.content.length + request.length + 64);
-  return writer.stringOrNone(1, host).bytes(2, request).message(answer.field, answer.content).finish();
+  const response = responseTo(field, requested);
+  const writer = new ProtobufWriter(response.content.length + request.length + 64);
+  return writer.stringOrNone(1, host).bytes(2, request).message(response.field, response.content).finish();
 }

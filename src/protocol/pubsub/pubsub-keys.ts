@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from '../../ledger/address.ts';
-import { parseSignature, type Signature } from '../../ledger/signature.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { parseSignature, type Signature } from '../../solana/signature.ts';
 import { invalidParams } from '../rpc-error.ts';
 
 /** PubSub has words of its own for a bad key. Source: Agave rpc/src/rpc_pubsub.rs `param`. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../base/json.ts';
-import { addressFromBytes } from '../../ledger/address.ts';
-import { signatureFromBytes } from '../../ledger/signature.ts';
+import { addressFromBytes } from '../../solana/address.ts';
+import { signatureFromBytes } from '../../solana/signature.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../subscriptions.ts';
 import { parseSubscription } from './parse-subscription.ts';

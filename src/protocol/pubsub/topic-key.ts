@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type WritableJson, writeJson } from '../../base/json.ts';
-import { encodeBase58 } from '../../ledger/base58.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
 import type { AccountFilter } from '../rpc/account-filter.ts';
 import type { Subscription, SubscriptionOf, TransactionView } from '../subscriptions.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import {
   type JsonObject,
   member,
@@ -50,10 +50,10 @@ const commonMembers = (filter: JsonObject) => ({
 });
 
 /** @throws RpcError -32602: a mistyped member would be a filter that lets everything through. */
-function refuseUnknown(filter: JsonObject, known: readonly string[]): void {
-  const unknown = Object.keys(filter).find((name) => !known.includes(name));
+function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
+  const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
-  const names = known.map((name) => `\`${name}\``).join(', ');
+  const names = allowed.map((name) => `\`${name}\``).join(', ');
   throw unknownField(unknown, `one of ${names}`);
 }
 
@@ -66,7 +66,7 @@ const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
 
 /** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`; no other member. */
 function readFlat(filter: JsonObject): UnverifiedFilter {
-  refuseUnknown(filter, FLAT_MEMBERS);
+  rejectUnknown(filter, FLAT_MEMBERS);
   const list = (name: string): List => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
   return {
     ...commonMembers(filter),
@@ -80,7 +80,7 @@ function readFlat(filter: JsonObject): UnverifiedFilter {
 
 /** `{vote, failed, signature, accounts: {include, exclude, required}}`; no other member. */
 function readNested(filter: JsonObject, given: JsonValue): UnverifiedFilter {
-  refuseUnknown(filter, NESTED_MEMBERS);
+  rejectUnknown(filter, NESTED_MEMBERS);
   const accounts = readObject(given, 'TransactionSubscribeFilterAccounts');
   const list = (name: string): List => {
     const value = member(accounts, name);

@@ -10,14 +10,14 @@ const MESSAGE_MAX = 1_000;
 const DATA_MAX_BYTES = 16 * 1024;
 
 /** As much of an error as callers are told, however much the node has written. */
-function shortened({ code, message: words, data }: NodeError): NodeError {
-  const message = words.slice(0, MESSAGE_MAX).toWellFormed();
-  const isTold = data !== undefined && Buffer.byteLength(writeJson(data)) <= DATA_MAX_BYTES;
-  return isTold ? { code, message, data } : { code, message };
+function truncated({ code, message: fullMessage, data }: NodeError): NodeError {
+  const message = fullMessage.slice(0, MESSAGE_MAX).toWellFormed();
+  const isIncluded = data !== undefined && Buffer.byteLength(writeJson(data)) <= DATA_MAX_BYTES;
+  return isIncluded ? { code, message, data } : { code, message };
 }
 
 /** The error that a node has written; null when it has no words. @param code - as it was read already. */
-export function nodeErrorOf(error: JsonValue, code: number): NodeError | null {
+export function parseNodeError(error: JsonValue, code: number): NodeError | null {
   if (error === null || typeof error !== 'object' || Array.isArray(error)) return null;
   const { message, data } = error;
   if (typeof message !== 'string') return null;
@@ -34,6 +34,6 @@ export class NodeRefusal extends Failure {
 
   constructor(error: NodeError, code: FailureCode = 'UPSTREAM_UNAVAILABLE') {
     super(code);
-    this.error = shortened(error);
+    this.error = truncated(error);
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Network } from '../call.ts';
 import type { Failure } from '../errors.ts';
-import type { Caller, LimitFacts } from '../serve.ts';
+import type { Caller, LimitStatus } from '../request-handler.ts';
 
 /**
  * What servers and the gateway know of the REST interface: where it is asked, what is taken from a request, and that
@@ -51,7 +51,7 @@ export type RestCaller = Readonly<{
    * @returns the `result` of the answer.
    * @throws NodeRefusal when the node answers with an error; Failure when none answers.
    */
-  ask(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
+  request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
   /** Says which network the request is about. @throws Failure NETWORK_FORBIDDEN: the caller's key is not for it. */
   useNetwork?(network: Network): void;
   /** Counts a call for the request that goes another way: to a server of the Digital Asset Standard API. */
@@ -59,7 +59,7 @@ export type RestCaller = Readonly<{
 }>;
 
 /** What an endpoint says when all went well: two members of the envelope. */
-export type RestAnswer = Readonly<{ message: string; result: WritableJson }>;
+export type RestResponse = Readonly<{ message: string; result: WritableJson }>;
 
 /** One endpoint, as servers see it. */
 export type RestRoute = Readonly<{
@@ -70,19 +70,19 @@ export type RestRoute = Readonly<{
   /** What it is counted as: `wallet/balance`. */
   name: string;
   /** A JSON body (also with GET, where a client sends one), or a multipart body with a file. */
-  takes: 'json' | 'upload';
+  bodyType: 'json' | 'upload';
   /** Answers hold what opens a wallet: nobody keeps any of them. */
   holdsSecrets?: boolean;
   /** @throws Failure, of which InvalidFields names the fields of the request that are wrong. */
-  answer(input: RestInput, caller: RestCaller): Promise<RestAnswer>;
+  handle(input: RestInput, caller: RestCaller): Promise<RestResponse>;
 }>;
 
 /** A request at the door, of which only the head has been read. */
 export type RestRequest = Caller &
   Readonly<{
-    route: Pick<RestRoute, 'name' | 'group' | 'takes' | 'holdsSecrets'>;
+    route: Pick<RestRoute, 'name' | 'group' | 'bodyType' | 'holdsSecrets'>;
     /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
-    work: (caller: RestCaller) => Promise<Buffer>;
+    execute: (caller: RestCaller) => Promise<Buffer>;
     /** Bytes of the body that were read so far, for metering. */
     bytesIn: () => number;
   }>;
@@ -90,14 +90,14 @@ export type RestRequest = Caller &
 /** How a request ended. */
 export type RestOutcome = Readonly<
   ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
-    LimitFacts & {
+    LimitStatus & {
       /** How many calls to nodes were made for it. */
       calls: number;
     }
 >;
 
 /** What stands behind the REST server: the way of a request, which authenticates, limits, works and meters. */
-export interface RestDoor {
+export interface RestHandler {
   /** @param leaving - aborted when the caller has left. Never rejects: what went wrong is in the outcome. */
-  serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome>;
+  serve(request: RestRequest, signal: AbortSignal): Promise<RestOutcome>;
 }

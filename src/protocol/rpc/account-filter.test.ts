@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../base/json.ts';
-import { encodeBase58 } from '../../ledger/base58.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
 import { RpcError } from '../rpc-error.ts';
 import { readFilters, verifyFilters } from './account-filter.ts';
 

@@ -1,6 +1,6 @@
 import type { WritableJson } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Lamports } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Lamports } from '../../solana/units.ts';
 
 /** An account on the wire. Source: Agave account-decoder-client-types `UiAccount`. */
 export type AccountJson = Readonly<{

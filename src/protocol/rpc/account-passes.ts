@@ -1,5 +1,5 @@
-import type { Account } from '../../ledger/account/account.ts';
-import { isTokenAccount } from '../../ledger/token/token-account.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { isTokenAccount } from '../../solana/token/token-account.ts';
 import type { AccountFilter } from './account-filter.ts';
 
 function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../ledger/base58.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
 import { decodeBase58Text } from './base58-text.ts';
 
 describe('decodeBase58Text', () => {

@@ -1,4 +1,4 @@
-import { decodeBase58 } from '../../ledger/base58.ts';
+import { decodeBase58 } from '../../solana/base58.ts';
 
 /** Bytes of a base58 text, or the fault as Rust's `bs58` crate names it (`decode::Error`, `{:?}`). */
 export type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;

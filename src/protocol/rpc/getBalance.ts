@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Lamports } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Lamports } from '../../solana/units.ts';
 import { at, type ContextConfig, positional, readAddress, readContextConfig } from './parameters.ts';
 import { readString } from './serde.ts';
 

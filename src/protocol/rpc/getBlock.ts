@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, lenientCommitment, positional } from './parameters.ts';
 import { type JsonObject, member, optional, readBoolean, readU64, readVariant } from './serde.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { at, exactly } from './parameters.ts';
 import { readU64 } from './serde.ts';
 

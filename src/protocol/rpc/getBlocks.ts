@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { RpcError } from '../rpc-error.ts';
 import { at, type ContextConfig, contextOf, positional, readContextConfig } from './parameters.ts';
 import { readU64, serdeFault } from './serde.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { at, type ContextConfig, positional, readContextConfig } from './parameters.ts';
 import { readU64, readUsize } from './serde.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Epoch, Slot } from '../../ledger/units.ts';
+import type { Epoch, Slot } from '../../solana/units.ts';
 import { type ContextConfig, positional, readContextConfig } from './parameters.ts';
 
 export type GetEpochInfoParams = Readonly<{ config: ContextConfig }>;

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Lamports } from '../../ledger/units.ts';
+import type { Lamports } from '../../solana/units.ts';
 import { at, type ContextConfig, positional, readContextConfig } from './parameters.ts';
 import { readString } from './serde.ts';
 

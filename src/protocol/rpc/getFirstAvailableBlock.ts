@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import { noParameters } from './parameters.ts';
 
 export type GetFirstAvailableBlockResult = Slot;

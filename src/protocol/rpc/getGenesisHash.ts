@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Blockhash } from '../../ledger/blockhash.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
 import { noParameters } from './parameters.ts';
 
 export type GetGenesisHashParams = null;

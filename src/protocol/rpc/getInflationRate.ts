@@ -1,5 +1,5 @@
 import type { Float64, JsonValue } from '../../base/json.ts';
-import type { Epoch } from '../../ledger/units.ts';
+import type { Epoch } from '../../solana/units.ts';
 import { noParameters } from './parameters.ts';
 
 export type GetInflationRateParams = null;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import { type Epoch, epoch, type Lamports, type Slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import { type Epoch, epoch, type Lamports, type Slot } from '../../solana/units.ts';
 import { at, type ContextConfig, configObject, contextOf, positional, readAddress } from './parameters.ts';
 import { member, optional, readStrings, readU64 } from './serde.ts';
 

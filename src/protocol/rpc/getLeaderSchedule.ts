@@ -1,6 +1,6 @@
 import type { JsonValue, RawJson } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { RpcError } from '../rpc-error.ts';
 import { configObject, lenientCommitment, positional, readAddress } from './parameters.ts';

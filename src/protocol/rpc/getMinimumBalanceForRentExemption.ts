@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Lamports } from '../../ledger/units.ts';
+import type { Lamports } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { RpcError } from '../rpc-error.ts';
 import { at, positional, readStrictCommitment } from './parameters.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import { type AccountFilter, readFilters, verifyFilters } from './account-filter.ts';
 import {
   type AccountConfig,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Slot } from '../../solana/units.ts';
 import { limitInputs, positional, readAddress } from './parameters.ts';
 import { optional, readStrings } from './serde.ts';
 

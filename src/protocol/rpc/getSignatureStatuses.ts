@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Signature } from '../../ledger/signature.ts';
+import type { Signature } from '../../solana/signature.ts';
 import { at, limitInputs, positional, readSignature } from './parameters.ts';
 import { optional, readBoolean, readPlainStruct, readStrings, required } from './serde.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Signature } from '../../ledger/signature.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Signature } from '../../solana/signature.ts';
 import { invalidParams } from '../rpc-error.ts';
 import {
   at,

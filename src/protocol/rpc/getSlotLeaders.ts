@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { invalidParams } from '../rpc-error.ts';
 import { at, exactly } from './parameters.ts';
 import { readU64 } from './serde.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Lamports } from '../../ledger/units.ts';
+import type { Lamports } from '../../solana/units.ts';
 import { type ContextConfig, positional, readContextConfig } from './parameters.ts';
 
 export type GetStakeMinimumDelegationParams = Readonly<{ config: ContextConfig }>;

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import { type AccountConfig, at, positional, readAccountConfig, readAddress } from './parameters.ts';
 import { readString } from './serde.ts';
 import { readTokenFilter, type TokenFilter, verifyTokenFilter } from './token-filter.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, positional, readAddress, readStrictCommitment } from './parameters.ts';
 import { readString } from './serde.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Signature } from '../../ledger/signature.ts';
+import type { Signature } from '../../solana/signature.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, lenientCommitment, positional, readSignature } from './parameters.ts';
 import { type JsonObject, member, readString } from './serde.ts';

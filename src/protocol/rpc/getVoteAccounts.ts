@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Lamports, Slot } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Lamports, Slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { configObject, lenientCommitment, positional, readAddress } from './parameters.ts';
 import { member, optional, readBoolean, readString, readU64 } from './serde.ts';

@@ -1,5 +1,5 @@
-import type { Signature } from '../../ledger/signature.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Slot } from '../../solana/units.ts';
 import { RpcError } from '../rpc-error.ts';
 
 /** What Agave says when history cannot be had. Source: Agave rpc-client-api `custom_error.rs`; reference §2.2. */

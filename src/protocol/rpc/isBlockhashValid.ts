@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
+import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
 import { invalidParams } from '../rpc-error.ts';
 import { at, type ContextConfig, positional, readContextConfig } from './parameters.ts';
 import { readString } from './serde.ts';

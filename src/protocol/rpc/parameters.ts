@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type Address, parseAddress } from '../../ledger/address.ts';
-import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
-import { type AccountEncoding, accountEncodings, type DataSlice } from '../../ledger/encoding/ui-account.ts';
-import { parseSignature, type Signature } from '../../ledger/signature.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
+import { type AccountEncoding, accountEncodings, type DataSlice } from '../../solana/encoding/ui-account.ts';
+import { parseSignature, type Signature } from '../../solana/signature.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
 import {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { Blockhash } from '../../ledger/blockhash.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import { type Lamports, lamports } from '../../ledger/units.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { type Lamports, lamports } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, configObject, lenientCommitment, positional, readAddress, readBlockhash } from './parameters.ts';
 import { member, optional, readString, readU64 } from './serde.ts';

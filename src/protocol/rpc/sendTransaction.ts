@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
 import { at, positional } from './parameters.ts';
 import {

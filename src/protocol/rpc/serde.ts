@@ -1,6 +1,6 @@
-import { floatText } from '../../base/float-text.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { U64_MAX } from '../../ledger/units.ts';
+import { floatText } from '../../base/text/float-text.ts';
+import { U64_MAX } from '../../solana/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
 
 /**

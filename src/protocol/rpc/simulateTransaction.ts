@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { type AccountEncoding, accountEncodings } from '../../ledger/encoding/ui-account.ts';
+import { type AccountEncoding, accountEncodings } from '../../solana/encoding/ui-account.ts';
 import { at, type ContextConfig, configObject, contextOf, positional } from './parameters.ts';
 import {
   member,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { Address } from '../../ledger/address.ts';
+import type { Address } from '../../solana/address.ts';
 import { readAddress } from './parameters.ts';
 import { payloadOf, readString, readTagged } from './serde.ts';
 

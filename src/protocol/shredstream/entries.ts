@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 

@@ -72,7 +72,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
 /** What a client may be sent by its `accept-encoding`: the smallest, and the plain bytes where it says nothing. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
   const refused = /^(?:0|0\.0{1,3})$/;
-  const wanted = new Set(
+  const acceptedEncodings = new Set(
     (accepted ?? '').split(',').flatMap((part) => {
       const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
       const isRefused = parameters.some((text) => text.startsWith('q=') && refused.test(text.slice(2)));
@@ -80,6 +80,6 @@ export function encodingFor(file: DashboardFile, accepted: string | undefined): 
     }),
   );
   for (const [encoding] of encodings)
-    if (wanted.has(encoding) && file.encoded[encoding] !== undefined) return encoding;
+    if (acceptedEncodings.has(encoding) && file.encoded[encoding] !== undefined) return encoding;
   return null;
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { HttpServer } from '../http.ts';
-import { joinRoutes } from '../http-route.ts';
+import { joinRoutes } from '../http/routes.ts';
+import { HttpServer } from '../http/server.ts';
 import { dashboardPaths, dashboardRoutes } from './routes.ts';
 
 const PAGE = '<!doctype html><title>Solway</title>';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { refuse } from '../http-refuse.ts';
-import { type HttpHandler, type HttpRoutes, NO_PAGE, PageVerbs } from '../http-route.ts';
+import { refuse } from '../http/refuse.ts';
+import { type HttpHandler, type HttpRoutes, NOT_FOUND_PAGE, PageVerbs } from '../http/routes.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
 import { notBuiltPage } from './not-built-page.ts';
 
@@ -32,10 +32,10 @@ export const dashboardPaths = [
   '/invite',
 ] as const;
 
-const guards = securityHeaders.page;
+const pageHeaders = securityHeaders.page;
 
 /** A year. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
 function sendFile(
   request: IncomingMessage,
@@ -47,8 +47,8 @@ function sendFile(
   const bytes = (encoding === null ? undefined : file.encoded[encoding]) ?? file.bytes;
   const etag = `"${file.tag}${encoding === null ? '' : `-${encoding}`}"`;
   const headers = {
-    ...guards,
-    'cache-control': file.isImmutable ? FOR_EVER : 'no-cache',
+    ...pageHeaders,
+    'cache-control': file.isImmutable ? IMMUTABLE_CACHE : 'no-cache',
     vary: 'accept-encoding',
     etag,
   };
@@ -68,7 +68,7 @@ function sendFile(
 function sendNotBuilt(response: ServerResponse): void {
   const body = Buffer.from(notBuiltPage);
   response.writeHead(503, {
-    ...guards,
+    ...pageHeaders,
     'content-type': 'text/html; charset=utf-8',
     'content-length': body.length,
     'cache-control': 'no-store',
@@ -105,6 +105,6 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     ...pages,
     ['/assets/*', new PageVerbs([['GET', asset]])],
     // The same page: its own table of addresses says that there is none such.
-    [NO_PAGE, new PageVerbs([['GET', pageWith(404)]])],
+    [NOT_FOUND_PAGE, new PageVerbs([['GET', pageWith(404)]])],
   ]);
 }

@@ -1,33 +1,33 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
 import type { Logger } from '../../base/log.ts';
-import type { ReadingTurns } from '../../base/reading-turns.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import type { Client } from '../../protocol/serve.ts';
-import type { Behind } from '../../streams/geyser/geyser-sink.ts';
-import { ReadingRest } from '../reading-rest.ts';
-import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
-import type { Compressors } from './compressed-runs.ts';
+import type { ClientInfo } from '../../protocol/request-handler.ts';
+import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import { ReadPause } from '../read-pause.ts';
+import type { Compressors } from './compressed-batches.ts';
 import type { CallHead } from './decode.ts';
-import { answerEncoding, refusalHeaders, responseHeaders } from './encode.ts';
+import { refusalHeaders, responseEncoding, responseHeaders } from './encode.ts';
 import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
+import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { type FlushTurns, Outbox, type OutboxOwner } from './outbox.ts';
+import { type FlushSchedulers, Outbox, type OutboxListener } from './outbox.ts';
 import type { QueueBudget } from './queue-budget.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { RequestFrames } from './request-frames.ts';
 
 /** What all calls of a server have in common. */
-export type CallSurroundings = Readonly<{
+export type CallContext = Readonly<{
   options: GrpcServerOptions;
   requests: RequestBudget;
-  readings: ReadingTurns;
+  readQueue: TimeSlicedQueue;
   queues: QueueBudget;
-  turns: FlushTurns;
+  flushSchedulers: FlushSchedulers;
   compressors: Compressors;
   log: Logger;
   /** So many pieces came that are tiny, and end no message. */
-  trickled: (pieces: number) => void;
+  onTinyFrames: (frames: number) => void;
 }>;
 
 /** A piece below this size is tiny. */
@@ -54,55 +54,55 @@ function closeHalfOpen(stream: ServerHttp2Stream): void {
 }
 
 /** One call: its HTTP/2 stream, what waits to be sent on it, its deadline, and the one status it ends with. */
-export class Call implements CallPeer, OutboxOwner {
+export class Call implements CallPeer, OutboxListener {
   readonly credential: string | null;
-  readonly client: Client;
+  readonly client: ClientInfo;
   readonly traceparent: string | null;
   readonly connection: object;
   readonly #stream: ServerHttp2Stream;
-  readonly #surroundings: CallSurroundings;
+  readonly #context: CallContext;
   readonly #frames: RequestFrames;
   readonly #outbox: Outbox;
-  readonly #encoding: ReturnType<typeof answerEncoding>;
-  readonly #rest: ReadingRest;
+  readonly #encoding: ReturnType<typeof responseEncoding>;
+  readonly #rest: ReadPause;
   /** Waits for its turn to read a message. */
-  #isInLine = false;
+  #isQueued = false;
   #isPaused = false;
   /** Tiny pieces that came since the last message was whole, but for one: a message's head may come by itself. */
-  #tinyPieces = -1;
+  #tinyFrames = -1;
   /** The client sends nothing more; it was not told on yet. */
   #isHalfClosed = false;
   /** Bytes that are held for the call besides those of its frames. */
-  #heldBytes = 0;
+  #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
-  #handler: CallHandler | null = null;
+  #handler: GrpcCallHandler | null = null;
   /** The same, also when the call has ended: what waited then is still being sent. */
-  #served: CallHandler | null = null;
+  #lastHandler: GrpcCallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
   /** Since when a request is waited for; null when none is. */
-  #wantsSinceMs: number | null = performance.now();
+  #waitingSinceMs: number | null = performance.now();
 
   /** @param messageMaxBytes - bytes of one request, compressed and not. */
   constructor(
     stream: ServerHttp2Stream,
     head: CallHead,
-    client: Client,
+    client: ClientInfo,
     messageMaxBytes: number,
-    surroundings: CallSurroundings,
+    context: CallContext,
   ) {
-    const { options, requests, queues, turns, compressors } = surroundings;
+    const { options, requests, queues, flushSchedulers, compressors } = context;
     this.credential = head.credential;
     this.client = client;
     this.traceparent = head.traceparent;
     this.connection = stream.session ?? stream;
     this.#stream = stream;
-    this.#surroundings = surroundings;
-    this.#encoding = answerEncoding(head, options.compression);
+    this.#context = context;
+    this.#encoding = responseEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
     const compressor = compressors.of(this.#encoding);
-    this.#outbox = new Outbox(stream, options, { queues, turns, compressor, owner: this });
-    this.#rest = new ReadingRest({ pause: () => this.#pause(), resume: () => this.#read() });
+    this.#outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
+    this.#rest = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
       head.timeoutMs === null
         ? null
@@ -125,13 +125,13 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   /** Begins to answer; what `make` throws refuses the call. */
-  begin(make: CallMaker): void {
+  start(createHandler: CallHandlerFactory): void {
     const stream = this.#stream;
-    stream.on('close', () => this.#gone());
+    stream.on('close', () => this.#onStreamClose());
     stream.on('wantTrailers', () => this.#sendTrailers());
     try {
-      this.#handler = make(this);
-      this.#served = this.#handler;
+      this.#handler = createHandler(this);
+      this.#lastHandler = this.#handler;
       // It may have ended what it had not even begun.
       if (this.#ending !== null) this.#release();
     } catch (thrown) {
@@ -139,7 +139,7 @@ export class Call implements CallPeer, OutboxOwner {
       return;
     }
     stream.on('data', (piece: Buffer) => this.#receive(piece));
-    stream.on('end', () => this.#halfClose());
+    stream.on('end', () => this.#onHalfClose());
   }
 
   open(): void {
@@ -151,43 +151,43 @@ export class Call implements CallPeer, OutboxOwner {
     this.#outbox.push(names, tail);
   }
 
-  hurry(): void {
-    this.#outbox.hurry();
+  setUrgent(): void {
+    this.#outbox.setUrgent();
   }
 
   takeSent(): { messages: number; bytes: number } {
     return this.#outbox.takeSent();
   }
 
-  rest(forMs: number): void {
+  pauseReading(forMs: number): void {
     if (forMs === Number.POSITIVE_INFINITY) this.fail(new Failure('RATE_LIMITED'));
     else if (this.#ending === null) this.#rest.extend(performance.now() + forMs);
   }
 
-  hold(bytes: number): void {
-    this.#surroundings.requests.take(bytes);
-    this.#heldBytes += bytes;
+  reserve(bytes: number): void {
+    this.#context.requests.reserve(bytes);
+    this.#reservedBytes += bytes;
   }
 
-  done(): void {
+  complete(): void {
     this.#end(okay);
   }
 
   fail(thrown: unknown): void {
     const ending = endingOf(thrown);
-    if (ending === null) this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+    if (ending === null) this.#context.log.error({ err: thrown }, 'a call went wrong');
     this.#end(ending ?? endingOfFailure(new Failure('INTERNAL')));
   }
 
-  lagged(behind: Behind): void {
-    this.#handler?.lagged?.();
+  onLagging(behind: StreamBacklog): void {
+    this.#handler?.onLagging?.();
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
   /** Makes room: drops what waits and says so, or what is left of a call that has ended. */
   cut(): void {
     const behind = this.#outbox.cut();
-    if (this.#ending === null) this.lagged(behind);
+    if (this.#ending === null) this.onLagging(behind);
     else this.#stream.close(NGHTTP2_INTERNAL_ERROR);
   }
 
@@ -197,26 +197,26 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   /** Does what is due. */
-  look(nowMs: number): void {
-    const { endTimeoutMs, requestTimeoutMs } = this.#surroundings.options;
+  tick(nowMs: number): void {
+    const { endTimeoutMs, requestTimeoutMs } = this.#context.options;
     if (this.#ending !== null) {
       if (nowMs - this.#endedAtMs >= endTimeoutMs) this.#stream.close(NGHTTP2_INTERNAL_ERROR);
       return;
     }
-    if (this.#wantsSinceMs !== null && nowMs - this.#wantsSinceMs >= requestTimeoutMs) {
+    if (this.#waitingSinceMs !== null && nowMs - this.#waitingSinceMs >= requestTimeoutMs) {
       this.fail(new Failure('REQUEST_TIMEOUT'));
-    } else this.#handler?.look(nowMs);
+    } else this.#handler?.tick(nowMs);
   }
 
   #receive(piece: Buffer): void {
-    if (piece.length < TINY_BYTES) this.#tinyPieces += 1;
+    if (piece.length < TINY_BYTES) this.#tinyFrames += 1;
     if (this.#ending !== null) {
-      this.#tellTrickled();
+      this.#reportTinyFrames();
       return;
     }
     this.#frames.push(piece);
     try {
-      this.#handler?.messages([], piece.length);
+      this.#handler?.onMessages([], piece.length);
     } catch (thrown) {
       this.fail(thrown);
     }
@@ -224,55 +224,55 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   /** Hands on what came, and goes on reading when that is done. */
-  #read(hasTurn = false): void {
-    if (this.#isInLine) return;
+  #read(isScheduled = false): void {
+    if (this.#isQueued) return;
     try {
-      this.#handOn(hasTurn);
-      if (this.#ending === null && this.#frames.waiting) {
+      this.#deliver(isScheduled);
+      if (this.#ending === null && this.#frames.hasUnread) {
         this.#pause();
-        this.#frames.keep();
+        this.#frames.retain();
       }
     } catch (thrown) {
       this.fail(thrown);
     }
-    if (this.#isInLine || this.#rest.isResting) return;
+    if (this.#isQueued || this.#rest.isPaused) return;
     if (this.#isPaused) this.#stream.resume();
     this.#isPaused = false;
-    if (this.#isHalfClosed) this.#tellHalfClosed();
+    if (this.#isHalfClosed) this.#notifyHalfClose();
   }
 
   /** What may take long to read waits for a turn, one message at a time. */
-  #handOn(hasTurn: boolean): void {
-    let mayTakeLong = hasTurn;
-    while (this.#ending === null && !this.#rest.isResting) {
+  #deliver(isScheduled: boolean): void {
+    let mayReadHeavy = isScheduled;
+    while (this.#ending === null && !this.#rest.isPaused) {
       const { isHeavy } = this.#frames;
-      if (isHeavy && !mayTakeLong) {
-        this.#standInLine();
+      if (isHeavy && !mayReadHeavy) {
+        this.#enqueueRead();
         return;
       }
-      if (isHeavy) mayTakeLong = false;
+      if (isHeavy) mayReadHeavy = false;
       const next = this.#frames.next();
-      if (next !== null) this.#handler?.messages([next.message], next.message.length - next.packedBytes);
-      this.#noteWants(next !== null);
+      if (next !== null) this.#handler?.onMessages([next.message], next.message.length - next.packedBytes);
+      this.#updateWaiting(next !== null);
       if (next === null) {
-        this.#tellTrickled();
+        this.#reportTinyFrames();
         return;
       }
-      this.#tinyPieces = -1;
+      this.#tinyFrames = -1;
     }
   }
 
-  #tellTrickled(): void {
-    const pieces = this.#tinyPieces;
-    if (pieces <= 0) return;
-    this.#tinyPieces = 0;
-    this.#surroundings.trickled(pieces);
+  #reportTinyFrames(): void {
+    const frames = this.#tinyFrames;
+    if (frames <= 0) return;
+    this.#tinyFrames = 0;
+    this.#context.onTinyFrames(frames);
   }
 
-  #standInLine(): void {
-    this.#isInLine = true;
-    this.#surroundings.readings.ask(() => {
-      this.#isInLine = false;
+  #enqueueRead(): void {
+    this.#isQueued = true;
+    this.#context.readQueue.enqueue(() => {
+      this.#isQueued = false;
       if (this.#ending === null) this.#read(true);
     });
   }
@@ -282,23 +282,23 @@ export class Call implements CallPeer, OutboxOwner {
     this.#stream.pause();
   }
 
-  #noteWants(isNew: boolean): void {
-    if (!this.#frames.partial && this.#handler?.wants !== true) this.#wantsSinceMs = null;
-    else if (isNew || this.#wantsSinceMs === null) this.#wantsSinceMs = performance.now();
+  #updateWaiting(isNew: boolean): void {
+    if (!this.#frames.isPartial && this.#handler?.needsRequest !== true) this.#waitingSinceMs = null;
+    else if (isNew || this.#waitingSinceMs === null) this.#waitingSinceMs = performance.now();
   }
 
-  #halfClose(): void {
+  #onHalfClose(): void {
     this.#isHalfClosed = true;
-    if (!this.#isInLine && !this.#rest.isResting) this.#tellHalfClosed();
+    if (!this.#isQueued && !this.#rest.isPaused) this.#notifyHalfClose();
   }
 
-  #tellHalfClosed(): void {
+  #notifyHalfClose(): void {
     this.#isHalfClosed = false;
     if (this.#ending !== null || this.#stream.aborted || this.#stream.destroyed) return;
     try {
-      if (this.#frames.partial) throw new GrpcError('INTERNAL', 'Unexpected EOF decoding stream.');
-      this.#handler?.halfClosed();
-      this.#noteWants(false);
+      if (this.#frames.isPartial) throw new GrpcError('INTERNAL', 'Unexpected EOF decoding stream.');
+      this.#handler?.onHalfClose();
+      this.#updateWaiting(false);
     } catch (thrown) {
       this.fail(thrown);
     }
@@ -326,31 +326,31 @@ export class Call implements CallPeer, OutboxOwner {
     setImmediate(closeHalfOpen, this.#stream);
   }
 
-  #gone(): void {
+  #onStreamClose(): void {
     this.#ending ??= okay;
     this.#release();
     this.#outbox.close();
-    this.#tell(() => this.#served?.gone?.());
+    this.#notify(() => this.#lastHandler?.onStreamClose?.());
   }
 
   #release(): void {
     if (this.#deadline !== null) clearTimeout(this.#deadline);
     this.#frames.close();
-    this.#surroundings.requests.give(this.#heldBytes);
-    this.#heldBytes = 0;
-    this.#rest.end();
+    this.#context.requests.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+    this.#rest.resume();
     const handler = this.#handler;
     this.#handler = null;
-    if (handler !== null) this.#tell(() => handler.closed());
+    if (handler !== null) this.#notify(() => handler.onClose());
   }
 
   /** What answers is told apart from whatever is being done: it may be what ended the call. */
-  #tell(tell: () => void): void {
+  #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {
-        tell();
+        callback();
       } catch (thrown) {
-        this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+        this.#context.log.error({ err: thrown }, 'a call went wrong');
       }
     });
   }

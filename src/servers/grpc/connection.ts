@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { Heartbeat } from '../heartbeat.ts';
-import { Call, type CallSurroundings, refuseStream } from './call.ts';
+import { Call, type CallContext, refuseStream } from './call.ts';
 import { decodeHead, isGrpc } from './decode.ts';
 import { refusalHeaders } from './encode.ts';
 import { endingOf, endingOfFailure } from './errors.ts';
@@ -18,12 +18,12 @@ import type { Services } from './services.ts';
 /** What is told of a connection. */
 export type ConnectionEvents = Readonly<{
   /** It is closed; called once. */
-  gone: (connection: Connection) => void;
+  onClose: (connection: Connection) => void;
   /** Its client did harm. */
-  offended: () => void;
+  onAbuse: () => void;
 }>;
 
-export type ConnectionSurroundings = Omit<CallSurroundings, 'trickled'> & Readonly<{ services: Services }>;
+export type ConnectionContext = Omit<CallContext, 'onTinyFrames'> & Readonly<{ services: Services }>;
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
@@ -31,17 +31,17 @@ const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
-  readonly #offended: () => void;
-  readonly #surroundings: CallSurroundings & Readonly<{ services: Services }>;
+  readonly #onAbuse: () => void;
+  readonly #context: CallContext & Readonly<{ services: Services }>;
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
   readonly #calls = new Set<Call>();
   /** Has said its first words in HTTP/2. */
-  #isGreeted = false;
+  #hasSettings = false;
   #hasCalled = false;
   #isDraining = false;
   readonly #controlFrames: LeakyBucket;
-  readonly #tinyPieces: LeakyBucket;
+  readonly #tinyFrames: LeakyBucket;
   readonly #cancels: LeakyBucket;
   #bytesOut = 0;
   /** HTTP/2 was over at the last look, but not the socket: its client has not closed its half. */
@@ -50,30 +50,30 @@ export class Connection {
   constructor(
     session: ServerHttp2Session,
     socket: Socket,
-    surroundings: ConnectionSurroundings,
-    { gone, offended }: ConnectionEvents,
+    context: ConnectionContext,
+    { onClose, onAbuse }: ConnectionEvents,
   ) {
     this.#session = session;
     this.#socket = socket;
-    this.#offended = offended;
-    const { requests, options } = surroundings;
-    this.#surroundings = {
-      ...surroundings,
-      requests: requests.share(options.requestsPerConnectionMaxBytes),
-      trickled: (pieces) => this.#trickled(pieces),
+    this.#onAbuse = onAbuse;
+    const { requests, options } = context;
+    this.#context = {
+      ...context,
+      requests: requests.createChild(options.requestsPerConnectionMaxBytes),
+      onTinyFrames: (frames) => this.#onTinyFrames(frames),
     };
     const { controlFramesPerSecondMax, cancelsPerSecondMax, cancelsBurstMax } = options;
     this.#controlFrames = new LeakyBucket(controlFramesPerSecondMax, controlFramesPerSecondMax);
-    this.#tinyPieces = new LeakyBucket(controlFramesPerSecondMax, controlFramesPerSecondMax);
+    this.#tinyFrames = new LeakyBucket(controlFramesPerSecondMax, controlFramesPerSecondMax);
     this.#cancels = new LeakyBucket(cancelsPerSecondMax, cancelsBurstMax);
-    session.on('stream', (stream, headers, _flags, raw) => this.#begin(stream, headers, raw));
+    session.on('stream', (stream, headers, _flags, raw) => this.#onStream(stream, headers, raw));
     session.on('remoteSettings', () => {
-      this.#isGreeted = true;
-      this.#control();
+      this.#hasSettings = true;
+      this.#onControlFrame();
     });
-    session.on('ping', () => this.#control());
-    session.on('error', (fault) => this.#fault(fault));
-    session.on('close', () => gone(this));
+    session.on('ping', () => this.#onControlFrame());
+    session.on('error', (fault) => this.#onError(fault));
+    session.on('close', () => onClose(this));
   }
 
   get calls(): ReadonlySet<Call> {
@@ -81,21 +81,21 @@ export class Connection {
   }
 
   /** Does what is due. */
-  look(nowMs: number): void {
+  tick(nowMs: number): void {
     if (this.#session.destroyed) {
-      this.#lookAtRemains();
+      this.#closeHalfOpen();
       return;
     }
-    const { options } = this.#surroundings;
-    for (const call of this.#calls) call.look(nowMs);
+    const { options } = this.#context;
+    for (const call of this.#calls) call.tick(nowMs);
     const ageMs = nowMs - this.#openedAtMs;
-    const isLate = !this.#isGreeted && ageMs >= options.handshakeTimeoutMs;
+    const isLate = !this.#hasSettings && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
     else this.#beat(nowMs);
   }
 
   /** All was said, and reached the system: a client that keeps the socket open keeps a place. */
-  #lookAtRemains(): void {
+  #closeHalfOpen(): void {
     if (this.#isHalfOpen && this.#socket.writableLength === 0) this.#socket.destroy();
     this.#isHalfOpen = true;
   }
@@ -113,11 +113,11 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     stream.on('error', ignore);
     if (this.#session.destroyed || stream.destroyed) return;
     this.#hasCalled = true;
-    this.#heartbeat.used(performance.now());
+    this.#heartbeat.recordActivity(performance.now());
     const refusal = httpRefusal(headers);
     if (refusal !== null) {
       refuseStream(stream, refusal);
@@ -125,10 +125,10 @@ export class Connection {
     }
     try {
       // HTTP/2 holds clients to the limit only once they have acknowledged it.
-      if (sizeOf(raw) > this.#surroundings.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
+      if (sizeOf(raw) > this.#context.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
       this.#call(stream, headers);
     } catch (thrown) {
-      if (endingOf(thrown) === null) this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+      if (endingOf(thrown) === null) this.#context.log.error({ err: thrown }, 'a call went wrong');
       refuseStream(stream, refusalHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
     }
   }
@@ -137,59 +137,59 @@ export class Connection {
   #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     if (this.#isDraining) throw new Failure('DRAINING');
     const head = decodeHead(headers);
-    const make = this.#surroundings.services.find(head.path);
-    if (make === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
-    const messageMaxBytes = this.#surroundings.services.messageMaxBytes(head.path);
-    const client = this.#surroundings.options.proxies.clientOf(this.#socket, headers);
-    const call = new Call(stream, head, client, messageMaxBytes, this.#surroundings);
+    const createHandler = this.#context.services.find(head.path);
+    if (createHandler === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
+    const messageMaxBytes = this.#context.services.messageMaxBytes(head.path);
+    const client = this.#context.options.proxies.clientOf(this.#socket, headers);
+    const call = new Call(stream, head, client, messageMaxBytes, this.#context);
     this.#calls.add(call);
     stream.once('close', () => {
       this.#calls.delete(call);
-      if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#cancelled();
+      if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#onCancel();
     });
-    call.begin(make);
+    call.start(createHandler);
   }
 
   /** Also what a flood of cancelled calls ends in. A client that has called speaks HTTP/2: it breaks it on purpose. */
-  #fault(fault: Error): void {
-    if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#offended();
+  #onError(fault: Error): void {
+    if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#onAbuse();
   }
 
   #calm(): void {
-    this.#offended();
+    this.#onAbuse();
     this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** HTTP/2 counts them too, but looks at its count only when all that came at once is worked off. */
-  #cancelled(): void {
+  #onCancel(): void {
     if (this.#cancels.add(1, performance.now())) this.#calm();
   }
 
   /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */
-  #control(): void {
+  #onControlFrame(): void {
     if (!this.#controlFrames.add(1, performance.now())) return;
     const { bytesWritten } = this.#socket;
     const isUsed = bytesWritten - this.#bytesOut > this.#controlFrames.level * CONTROL_FRAME_MAX_BYTES;
     this.#bytesOut = bytesWritten;
-    this.#controlFrames.empty();
+    this.#controlFrames.reset();
     if (!isUsed) this.#calm();
   }
 
   /** What comes in tiny pieces costs as much as control frames, and no honest client sends many. */
-  #trickled(pieces: number): void {
-    if (this.#tinyPieces.add(pieces, performance.now())) this.#calm();
+  #onTinyFrames(frames: number): void {
+    if (this.#tinyFrames.add(frames, performance.now())) this.#calm();
   }
 
   #beat(nowMs: number): void {
-    const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#surroundings.options;
+    const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#context.options;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     const pulse = {
-      busy: this.#calls.size > 0,
+      isBusy: this.#calls.size > 0,
       bytesIn: bytesRead,
       bytesOut: bytesWritten - writableLength,
-      backlog: true,
+      hasBacklog: true,
     };
-    const due = this.#heartbeat.look(pulse, nowMs, {
+    const due = this.#heartbeat.check(pulse, nowMs, {
       pingIntervalMs: keepaliveIntervalMs,
       pongTimeoutMs: keepaliveTimeoutMs,
       idleTimeoutMs,

@@ -1,45 +1,45 @@
-import type { CallHandler } from './call-handler.ts';
+import type { GrpcCallHandler } from './grpc-call-handler.ts';
 
 /** A handler that is counted until its call has ended. */
-export class CountedCall implements CallHandler {
-  readonly #handler: CallHandler;
-  readonly #onClosed: () => void;
+export class CountedCall implements GrpcCallHandler {
+  readonly #handler: GrpcCallHandler;
+  readonly #release: () => void;
 
-  constructor(handler: CallHandler, onClosed: () => void) {
+  constructor(handler: GrpcCallHandler, release: () => void) {
     this.#handler = handler;
-    this.#onClosed = onClosed;
+    this.#release = release;
   }
 
-  get wants(): boolean {
-    return this.#handler.wants;
+  get needsRequest(): boolean {
+    return this.#handler.needsRequest;
   }
 
   get isEndless(): boolean {
     return this.#handler.isEndless;
   }
 
-  messages(messages: readonly Buffer[], bytes: number): void {
-    this.#handler.messages(messages, bytes);
+  onMessages(messages: readonly Buffer[], bytes: number): void {
+    this.#handler.onMessages(messages, bytes);
   }
 
-  halfClosed(): void {
-    this.#handler.halfClosed();
+  onHalfClose(): void {
+    this.#handler.onHalfClose();
   }
 
-  look(nowMs: number): void {
-    this.#handler.look(nowMs);
+  tick(nowMs: number): void {
+    this.#handler.tick(nowMs);
   }
 
-  lagged(): void {
-    this.#handler.lagged?.();
+  onLagging(): void {
+    this.#handler.onLagging?.();
   }
 
-  closed(): void {
-    this.#onClosed();
-    this.#handler.closed();
+  onClose(): void {
+    this.#release();
+    this.#handler.onClose();
   }
 
-  gone(): void {
-    this.#handler.gone?.();
+  onStreamClose(): void {
+    this.#handler.onStreamClose?.();
   }
 }

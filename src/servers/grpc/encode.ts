@@ -22,7 +22,7 @@ export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
 });
 
 /** How the answers to a call are compressed. */
-export function answerEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
+export function responseEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
   if (compression === 'never' || (compression === 'sender' && encoding === 'identity')) return 'identity';
   return accepted.includes(encoding) ? encoding : (accepted[0] ?? 'identity');
 }

@@ -2,7 +2,7 @@ import { readOnlyField } from '../../protocol/geyser/fields.ts';
 import { ProtobufReader } from '../../protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../protocol/geyser/protobuf-writer.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 import { type HealthFacts, type ServedService, servedServices } from './health.ts';
 import { notOneRequest } from './unary-call.ts';
 
@@ -34,12 +34,12 @@ export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array
 }
 
 /** Answers `Watch`: how a service is, and then each time that it changes. */
-export class HealthWatch implements CallHandler {
+export class HealthWatch implements GrpcCallHandler {
   readonly isEndless = true;
   readonly #peer: CallPeer;
   readonly #facts: HealthFacts;
   #service: string | null = null;
-  #told: number | null = null;
+  #lastStatus: number | null = null;
 
   constructor(peer: CallPeer, facts: HealthFacts) {
     this.#peer = peer;
@@ -47,27 +47,27 @@ export class HealthWatch implements CallHandler {
     peer.open();
   }
 
-  get wants(): boolean {
+  get needsRequest(): boolean {
     return this.#service === null;
   }
 
-  messages(messages: readonly Buffer[]): void {
+  onMessages(messages: readonly Buffer[]): void {
     if (messages.length === 0) return;
     if (this.#service !== null || messages.length > 1) throw notOneRequest();
     this.#service = readService(messages[0] as Buffer);
-    this.look();
+    this.tick();
   }
 
-  halfClosed(): void {
+  onHalfClose(): void {
     if (this.#service === null) throw notOneRequest();
   }
 
-  closed(): void {}
+  onClose(): void {}
 
-  look(): void {
+  tick(): void {
     if (this.#service === null) return;
     const status = statusOf(this.#service, this.#facts);
-    if (status !== this.#told) this.#peer.push(NO_NAMES, writeStatus(status));
-    this.#told = status;
+    if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
+    this.#lastStatus = status;
   }
 }

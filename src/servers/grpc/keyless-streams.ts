@@ -1,7 +1,7 @@
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
 import { CountedCall } from './counted-call.ts';
+import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
 
 type Limits = Pick<
@@ -23,27 +23,32 @@ export class KeylessStreams {
   }
 
   /** What makes such a stream, while there is a place. */
-  maker(make: (peer: CallPeer) => CallHandler): CallMaker {
+  wrap(createHandler: (peer: CallPeer) => GrpcCallHandler): CallHandlerFactory {
     return (peer) => {
       const { keylessStreamsMax, keylessStreamsPerConnectionMax, keylessStreamMaxMs } = this.#limits;
       const isFull = this.#open >= keylessStreamsMax;
-      if (isFull || this.#of(peer.connection) >= keylessStreamsPerConnectionMax) {
+      if (isFull || this.#countOf(peer.connection) >= keylessStreamsPerConnectionMax) {
         throw new Failure('OVERLOADED');
       }
       const endsAtMs = performance.now() + keylessStreamMaxMs;
-      const stream = new TimedCall(make(peer), () => this.#count(peer.connection, -1), peer, endsAtMs);
+      const stream = new TimedCall(
+        createHandler(peer),
+        () => this.#count(peer.connection, -1),
+        peer,
+        endsAtMs,
+      );
       this.#count(peer.connection, 1);
       return stream;
     };
   }
 
-  #of(connection: object): number {
+  #countOf(connection: object): number {
     return this.#byConnection.get(connection) ?? 0;
   }
 
   #count(connection: object, by: 1 | -1): void {
     this.#open += by;
-    this.#byConnection.set(connection, this.#of(connection) + by);
+    this.#byConnection.set(connection, this.#countOf(connection) + by);
   }
 }
 
@@ -52,14 +57,14 @@ class TimedCall extends CountedCall {
   readonly #peer: CallPeer;
   readonly #endsAtMs: number;
 
-  constructor(handler: CallHandler, onClosed: () => void, peer: CallPeer, endsAtMs: number) {
-    super(handler, onClosed);
+  constructor(handler: GrpcCallHandler, release: () => void, peer: CallPeer, endsAtMs: number) {
+    super(handler, release);
     this.#peer = peer;
     this.#endsAtMs = endsAtMs;
   }
 
-  override look(nowMs: number): void {
-    if (nowMs < this.#endsAtMs) super.look(nowMs);
+  override tick(nowMs: number): void {
+    if (nowMs < this.#endsAtMs) super.tick(nowMs);
     else
       this.#peer.fail(new GrpcError('UNAVAILABLE', 'the stream was open for as long as it may: call again'));
   }

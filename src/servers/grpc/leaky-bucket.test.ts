@@ -20,7 +20,7 @@ describe('a count that leaks', () => {
     const bucket = new LeakyBucket(100, 200);
     expect([bucket.add(200, 5_000), bucket.add(1, 5_000)]).toEqual([false, true]);
     expect([bucket.add(100, 6_010), bucket.add(1, 6_010)]).toEqual([false, true]);
-    bucket.empty();
+    bucket.reset();
     expect([bucket.add(200, 6_010), bucket.add(1, 6_010)]).toEqual([false, true]);
   });
 });

@@ -24,7 +24,7 @@ export class LeakyBucket {
   }
 
   /** Begins anew. */
-  empty(): void {
+  reset(): void {
     this.#level = 0;
   }
 }

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
-import type { FlushTurn } from '../../streams/flush-turn.ts';
-import type { Behind } from '../../streams/geyser/geyser-sink.ts';
-import type { CompressedRuns } from './compressed-runs.ts';
-import { FrameRuns, RUN_MAX_BYTES, type Slab, writeHead } from './frame-runs.ts';
+import type { FlushScheduler } from '../../streams/flush-scheduler.ts';
+import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import type { CompressedBatches } from './compressed-batches.ts';
+import { BATCH_MAX_BYTES, FrameBatches, type Slab, writeHead } from './frame-batches.ts';
 import type { QueueBudget } from './queue-budget.ts';
 
 export type OutboxOptions = Readonly<{
@@ -14,9 +14,9 @@ export type OutboxOptions = Readonly<{
 }>;
 
 /** Whoever has an outbox. */
-export interface OutboxOwner {
+export interface OutboxListener {
   /** More waits than may. The outbox takes nothing more, and what waited is dropped. Called once. */
-  lagged(behind: Behind): void;
+  onLagging(behind: StreamBacklog): void;
 }
 
 /** From this size on a message leaves in memory of its own, uncopied. */
@@ -26,21 +26,21 @@ const LARGE_BYTES = 16 * 1024;
 const WRITES_MAX = 2;
 
 /** A queue that was read so far from its front is moved up. */
-const MOVE_UP_PARTS = 8_192;
+const COMPACT_PARTS = 8_192;
 
 /** When what waits leaves: with what comes within a moment, or in the turn in which it came. */
-export type FlushTurns = Readonly<{ joined: FlushTurn; urgent: FlushTurn }>;
+export type FlushSchedulers = Readonly<{ joined: FlushScheduler; urgent: FlushScheduler }>;
 
 /** What the outboxes of a server share, and whose this one is. */
 export type OutboxParts = Readonly<{
   queues: QueueBudget;
-  turns: FlushTurns;
+  flushSchedulers: FlushSchedulers;
   /** null: what is sent is not compressed. */
-  compressor: CompressedRuns | null;
-  owner: OutboxOwner;
+  compressor: CompressedBatches | null;
+  listener: OutboxListener;
 }>;
 
-const runs = new FrameRuns();
+const batches = new FrameBatches();
 
 /**
  * The bounded queue of messages before one call's HTTP/2 stream. Messages are held by reference, in two parts that many
@@ -50,10 +50,10 @@ export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
   readonly #budget: QueueBudget;
-  readonly #turns: FlushTurns;
-  #turn: FlushTurn;
-  readonly #owner: OutboxOwner;
-  readonly #compressor: CompressedRuns | null;
+  readonly #schedulers: FlushSchedulers;
+  #scheduler: FlushScheduler;
+  readonly #listener: OutboxListener;
+  readonly #compressor: CompressedBatches | null;
   /** Names and tail of each message that waits, in turns, from `#from` on. */
   readonly #parts: Uint8Array[] = [];
   #from = 0;
@@ -62,18 +62,22 @@ export class Outbox {
   readonly #writing: number[] = [];
   readonly #slabs: (Slab | null)[] = [];
   #writingBytes = 0;
-  #isAsked = false;
+  #isScheduled = false;
   #state: 'open' | 'finishing' | 'over' = 'open';
   #sentMessages = 0;
   #sentBytes = 0;
 
-  constructor(stream: Writable, options: OutboxOptions, { queues, turns, compressor, owner }: OutboxParts) {
+  constructor(
+    stream: Writable,
+    options: OutboxOptions,
+    { queues, flushSchedulers, compressor, listener }: OutboxParts,
+  ) {
     this.#stream = stream;
     this.#options = options;
     this.#budget = queues;
-    this.#turns = turns;
-    this.#turn = turns.joined;
-    this.#owner = owner;
+    this.#schedulers = flushSchedulers;
+    this.#scheduler = flushSchedulers.joined;
+    this.#listener = listener;
     this.#compressor = compressor;
   }
 
@@ -98,23 +102,23 @@ export class Outbox {
     const bytes = HEAD_BYTES + names.length + tail.length;
     const { queueMaxMessages, queueMaxBytes } = this.#options;
     if (this.waitingMessages >= queueMaxMessages || this.waitingBytes > queueMaxBytes) {
-      this.#owner.lagged(this.cut(1, bytes));
+      this.#listener.onLagging(this.cut(1, bytes));
       return;
     }
     this.#parts.push(names, tail);
     this.#queuedBytes += bytes;
-    this.#budget.take(bytes);
-    this.#ask();
+    this.#budget.add(bytes);
+    this.#schedule();
   }
 
   /** What comes leaves in the turn in which it came. */
-  hurry(): void {
-    this.#turn = this.#turns.urgent;
+  setUrgent(): void {
+    this.#scheduler = this.#schedulers.urgent;
   }
 
   /** Hands to the stream what it takes now. */
   flush(): void {
-    this.#isAsked = false;
+    this.#isScheduled = false;
     if (this.#state === 'over') return;
     while (this.#from < this.#parts.length && this.#writing.length < WRITES_MAX) this.#writeNext();
     if (this.#state === 'finishing' && this.#from === this.#parts.length) {
@@ -131,7 +135,7 @@ export class Outbox {
   }
 
   /** Drops what waits, but for what the stream has; `finish` then ends it. @returns what is not taken. */
-  cut(moreMessages = 0, moreBytes = 0): Behind {
+  cut(moreMessages = 0, moreBytes = 0): StreamBacklog {
     const messages = ((this.#parts.length - this.#from) >> 1) + moreMessages;
     const behind = { messages, bytes: this.waitingBytes + moreBytes };
     this.#empty();
@@ -142,7 +146,7 @@ export class Outbox {
   close(): void {
     this.#state = 'over';
     this.#empty();
-    this.#budget.give(this.#writingBytes);
+    this.#budget.release(this.#writingBytes);
     this.#writingBytes = 0;
   }
 
@@ -154,16 +158,16 @@ export class Outbox {
     return sent;
   }
 
-  #ask(): void {
-    if (this.#isAsked || this.#from === this.#parts.length) return;
-    this.#isAsked = true;
-    this.#turn.ask(this);
+  #schedule(): void {
+    if (this.#isScheduled || this.#from === this.#parts.length) return;
+    this.#isScheduled = true;
+    this.#scheduler.schedule(this);
   }
 
   #empty(): void {
     this.#parts.length = 0;
     this.#from = 0;
-    this.#budget.give(this.#queuedBytes);
+    this.#budget.release(this.#queuedBytes);
     this.#queuedBytes = 0;
   }
 
@@ -173,27 +177,27 @@ export class Outbox {
     let bytes = 0;
     while (to < parts.length) {
       const next = HEAD_BYTES + (parts[to] as Uint8Array).length + (parts[to + 1] as Uint8Array).length;
-      if (next > LARGE_BYTES || bytes + next > RUN_MAX_BYTES) break;
+      if (next > LARGE_BYTES || bytes + next > BATCH_MAX_BYTES) break;
       bytes += next;
       to += 2;
     }
     if (this.#compressor !== null) this.#writeCompressed(this.#compressor, Math.max(to, this.#from + 2));
-    else if (bytes > 0) this.#writeRun(to, bytes);
+    else if (bytes > 0) this.#writeBatch(to, bytes);
     else this.#writeLarge();
   }
 
-  #writeRun(to: number, bytes: number): void {
-    const run = runs.join(this.#parts, this.#from, to, bytes);
-    runs.slab.readers += 1;
-    this.#writes(to, bytes, bytes, runs.slab);
-    this.#stream.write(run, this.#onWritten);
+  #writeBatch(to: number, bytes: number): void {
+    const batch = batches.join(this.#parts, this.#from, to, bytes);
+    batches.slab.readers += 1;
+    this.#recordWrite(to, bytes, bytes, batches.slab);
+    this.#stream.write(batch, this.#onWritten);
   }
 
-  #writeCompressed(compressor: CompressedRuns, to: number): void {
+  #writeCompressed(compressor: CompressedBatches, to: number): void {
     const bytes = this.#bytesUntil(to);
-    const run = compressor.join(this.#parts, this.#from, to);
-    this.#writes(to, bytes, run.length, null);
-    this.#stream.write(run, this.#onWritten);
+    const batch = compressor.join(this.#parts, this.#from, to);
+    this.#recordWrite(to, bytes, batch.length, null);
+    this.#stream.write(batch, this.#onWritten);
   }
 
   /** The tail is not copied; head and names are. */
@@ -204,7 +208,7 @@ export class Outbox {
     writeHead(head, 0, 0, names.length + tail.length);
     head.set(names, HEAD_BYTES);
     const bytes = head.length + tail.length;
-    this.#writes(this.#from + 2, bytes, bytes, null);
+    this.#recordWrite(this.#from + 2, bytes, bytes, null);
     this.#stream.cork();
     this.#stream.write(head);
     this.#stream.write(tail, this.#onWritten);
@@ -220,19 +224,19 @@ export class Outbox {
   }
 
   /** Notes a write: messages before `to` leave the queue, in so many bytes. */
-  #writes(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
+  #recordWrite(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
     this.#sentMessages += (to - this.#from) >> 1;
     this.#sentBytes += queuedBytes;
     this.#queuedBytes -= queuedBytes;
     this.#writingBytes += bytes;
-    this.#budget.take(bytes - queuedBytes);
+    this.#budget.add(bytes - queuedBytes);
     this.#writing.push(bytes);
     this.#slabs.push(slab);
     this.#from = to;
     if (to === this.#parts.length) {
       this.#parts.length = 0;
       this.#from = 0;
-    } else if (to > MOVE_UP_PARTS && to * 2 > this.#parts.length) {
+    } else if (to > COMPACT_PARTS && to * 2 > this.#parts.length) {
       this.#parts.splice(0, to);
       this.#from = 0;
     }
@@ -246,11 +250,11 @@ export class Outbox {
     const bytes = this.#writing.shift() as number;
     const slab = this.#slabs.shift() as Slab | null;
     if (fault || this.#stream.destroyed) return;
-    if (slab !== null) runs.release(slab);
+    if (slab !== null) batches.release(slab);
     this.#writingBytes -= bytes;
-    this.#budget.give(bytes);
+    this.#budget.release(bytes);
     // What came since then leaves together with what still comes, unless there is much of it.
-    if (this.#state === 'open' && this.#queuedBytes < RUN_MAX_BYTES) this.#ask();
+    if (this.#state === 'open' && this.#queuedBytes < BATCH_MAX_BYTES) this.#schedule();
     else this.flush();
   };
 }

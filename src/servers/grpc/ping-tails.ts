@@ -16,10 +16,10 @@ export class PingTails {
   tail(encode: Encode, nowMs: number): Uint8Array {
     if (nowMs !== this.#atMs) this.#tails.clear();
     this.#atMs = nowMs;
-    const known = this.#tails.get(encode);
-    if (known !== undefined) return known;
-    const made = encode(encodeTimestamp(BigInt(Date.now())));
-    this.#tails.set(encode, made);
-    return made;
+    const cached = this.#tails.get(encode);
+    if (cached !== undefined) return cached;
+    const encoded = encode(encodeTimestamp(BigInt(Date.now())));
+    this.#tails.set(encode, encoded);
+    return encoded;
   }
 }

@@ -1,32 +1,32 @@
 /** Bytes that wait for all clients together. */
 export class QueueBudget {
   readonly #maxBytes: number;
-  readonly #makeRoom: (bytes: number) => void;
+  readonly #onOverflow: (bytes: number) => void;
   #bytes = 0;
-  #isAsked = false;
+  #isScheduled = false;
 
   /** @param makeRoom - called at the end of a turn in which there was too much, with the bytes that have to go. */
-  constructor(maxBytes: number, makeRoom: (bytes: number) => void) {
+  constructor(maxBytes: number, onOverflow: (bytes: number) => void) {
     this.#maxBytes = maxBytes;
-    this.#makeRoom = makeRoom;
+    this.#onOverflow = onOverflow;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  take(bytes: number): void {
+  add(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes <= this.#maxBytes || this.#isAsked) return;
-    this.#isAsked = true;
+    if (this.#bytes <= this.#maxBytes || this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      this.#isAsked = false;
+      this.#isScheduled = false;
       const tooMany = this.#bytes - this.#maxBytes;
-      if (tooMany > 0) this.#makeRoom(tooMany);
+      if (tooMany > 0) this.#onOverflow(tooMany);
     });
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#bytes -= bytes;
   }
 }

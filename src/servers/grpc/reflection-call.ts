@@ -1,15 +1,15 @@
 import { Failure } from '../../protocol/errors.ts';
-import { answerReflection } from '../../protocol/grpc/reflection.ts';
-import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import { handleReflection } from '../../protocol/grpc/reflection.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 
 /** Nobody has shown a key: who asks more than it reads is sent away. */
 const WAITING_MAX_BYTES = 1024 * 1024;
 
 /** Answers each request with what the server speaks, for as long as requests come. */
-export class ReflectionCall implements CallHandler {
+export class ReflectionCall implements GrpcCallHandler {
   readonly isEndless = true;
   /** The next one is waited for no longer than any request. */
-  readonly wants = true;
+  readonly needsRequest = true;
   readonly #peer: CallPeer;
 
   constructor(peer: CallPeer) {
@@ -17,18 +17,18 @@ export class ReflectionCall implements CallHandler {
     peer.open();
   }
 
-  messages(messages: readonly Buffer[]): void {
+  onMessages(messages: readonly Buffer[]): void {
     for (const message of messages) {
       if (this.#peer.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
-      this.#peer.push(NO_NAMES, answerReflection(message));
+      this.#peer.push(NO_NAMES, handleReflection(message));
     }
   }
 
-  halfClosed(): void {
-    this.#peer.done();
+  onHalfClose(): void {
+    this.#peer.complete();
   }
 
-  closed(): void {}
+  onClose(): void {}
 
-  look(): void {}
+  tick(): void {}
 }

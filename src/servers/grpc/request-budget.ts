@@ -3,13 +3,13 @@ import { Failure } from '../../protocol/errors.ts';
 /** Bytes of requests that are held, of all calls together, or of those of one connection. */
 export class RequestBudget {
   readonly #maxBytes: number;
-  readonly #whole: RequestBudget | null;
+  readonly #parent: RequestBudget | null;
   #bytes = 0;
 
   /** @param whole - what is taken is taken from there too. */
-  constructor(maxBytes: number, whole: RequestBudget | null = null) {
+  constructor(maxBytes: number, parent: RequestBudget | null = null) {
     this.#maxBytes = maxBytes;
-    this.#whole = whole;
+    this.#parent = parent;
   }
 
   /** Bytes that are taken. */
@@ -18,19 +18,19 @@ export class RequestBudget {
   }
 
   /** A part of it, such as a connection may take. */
-  share(maxBytes: number): RequestBudget {
+  createChild(maxBytes: number): RequestBudget {
     return new RequestBudget(maxBytes, this);
   }
 
   /** @throws Failure OVERLOADED when there is no room for them. */
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     if (this.#bytes + bytes > this.#maxBytes) throw new Failure('OVERLOADED');
-    this.#whole?.take(bytes);
+    this.#parent?.reserve(bytes);
     this.#bytes += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#bytes -= bytes;
-    this.#whole?.give(bytes);
+    this.#parent?.release(bytes);
   }
 }

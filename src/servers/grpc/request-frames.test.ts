@@ -53,7 +53,7 @@ describe('messages of a client', () => {
           got.push(...read(frames, piece));
         }
         expect(got.map((message) => [...message])).toEqual(sent.map(([message]) => [...message]));
-        expect(frames.partial).toBe(false);
+        expect(frames.isPartial).toBe(false);
       }),
     );
   });
@@ -73,7 +73,7 @@ describe('messages of a client', () => {
           expect(thrown instanceof GrpcError || thrown instanceof Failure).toBe(true);
         }
         frames.close();
-        one.take(MAX_BYTES + 300);
+        one.reserve(MAX_BYTES + 300);
       }),
     );
   });
@@ -82,7 +82,7 @@ describe('messages of a client', () => {
     const small = new RequestBudget(1_000);
     const frames = new RequestFrames('identity', { ...sizes, messageMaxBytes: 1 << 30 }, small);
     expect(read(frames, Buffer.of(0, 0x3f, 0, 0, 0, 1, 2, 3))).toEqual([]);
-    small.take(700);
+    small.reserve(700);
     expect(() => read(frames, Buffer.alloc(500))).toThrow(Failure);
   });
 });

@@ -10,7 +10,7 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Encoding } from './decode.ts';
 import type { RequestBudget } from './request-budget.ts';
 
-const LEAST_BYTES = 256;
+const INITIAL_BYTES = 256;
 /** A message up to this size is read at once, if it is not compressed. */
 const LIGHT_BYTES = 16 * 1024;
 const NONE = Buffer.alloc(0);
@@ -30,11 +30,11 @@ export class RequestFrames {
   readonly #sizes: MessageSizes;
   readonly #budget: RequestBudget;
   /** The message that has begun, and how much of it is there. */
-  #held: Buffer = NONE;
+  #buffer: Buffer = NONE;
   #length = 0;
   /** What came and was not looked at yet. */
-  #rest: Buffer = NONE;
-  #keptBytes = 0;
+  #unread: Buffer = NONE;
+  #reservedBytes = 0;
 
   constructor(encoding: Encoding, sizes: MessageSizes, budget: RequestBudget) {
     this.#encoding = encoding;
@@ -43,28 +43,28 @@ export class RequestFrames {
   }
 
   /** Whether a message has begun that is not whole. */
-  get partial(): boolean {
+  get isPartial(): boolean {
     return this.#length > 0;
   }
 
   /** Whether something came that was not looked at yet. */
-  get waiting(): boolean {
-    return this.#rest.length > 0;
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
   }
 
   /** Whether what comes next may take long to read: it is compressed, or large. @throws GrpcError OUT_OF_RANGE */
   get isHeavy(): boolean {
-    if (this.#rest.length === 0) return false;
-    const isBegun = this.#length > 0;
-    const [head, length] = isBegun ? [this.#held, this.#length] : [this.#rest, this.#rest.length];
+    if (this.#unread.length === 0) return false;
+    const isStarted = this.#length > 0;
+    const [head, length] = isStarted ? [this.#buffer, this.#length] : [this.#unread, this.#unread.length];
     if (head[0] !== 0) return true;
     const size = this.#sizeOf(head, length);
-    return size > LIGHT_BYTES && this.#length + this.#rest.length >= size;
+    return size > LIGHT_BYTES && this.#length + this.#unread.length >= size;
   }
 
   /** Takes what came; `next` tells what is in it. */
   push(piece: Buffer): void {
-    this.#rest = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
   /**
@@ -72,10 +72,10 @@ export class RequestFrames {
    * @throws GrpcError OUT_OF_RANGE, INTERNAL; Failure OVERLOADED.
    */
   next(): { message: Buffer; packedBytes: number } | null {
-    if (this.#length === 0 && this.#rest.length > 0) {
-      const size = this.#sizeOf(this.#rest, this.#rest.length);
-      if (this.#rest.length >= HEAD_BYTES && this.#rest.length >= size) {
-        const frame = this.#rest.subarray(0, size);
+    if (this.#length === 0 && this.#unread.length > 0) {
+      const size = this.#sizeOf(this.#unread, this.#unread.length);
+      if (this.#unread.length >= HEAD_BYTES && this.#unread.length >= size) {
+        const frame = this.#unread.subarray(0, size);
         this.#advance(size);
         return this.#messageOf(frame);
       }
@@ -84,62 +84,62 @@ export class RequestFrames {
   }
 
   /** Copies what was not looked at, which may be one byte of all that came with it. @throws Failure OVERLOADED. */
-  keep(): void {
-    const { length } = this.#rest;
-    if (length === this.#keptBytes) return;
-    this.#budget.take(length - this.#keptBytes);
-    this.#keptBytes = length;
-    this.#rest = Buffer.from(this.#rest);
+  retain(): void {
+    const { length } = this.#unread;
+    if (length === this.#reservedBytes) return;
+    this.#budget.reserve(length - this.#reservedBytes);
+    this.#reservedBytes = length;
+    this.#unread = Buffer.from(this.#unread);
   }
 
   /** Lets go of what is held. */
   close(): void {
-    this.#letGo();
-    this.#rest = NONE;
-    this.#budget.give(this.#keptBytes);
-    this.#keptBytes = 0;
+    this.#clear();
+    this.#unread = NONE;
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
   /** Adds to the message that has begun, or begins it. */
   #continue(): { message: Buffer; packedBytes: number } | null {
-    if (this.#length < HEAD_BYTES) this.#hold(HEAD_BYTES - this.#length);
+    if (this.#length < HEAD_BYTES) this.#append(HEAD_BYTES - this.#length);
     if (this.#length < HEAD_BYTES) return null;
-    const size = this.#sizeOf(this.#held, this.#length);
-    this.#hold(size - this.#length);
+    const size = this.#sizeOf(this.#buffer, this.#length);
+    this.#append(size - this.#length);
     if (this.#length < size) return null;
-    const frame = this.#held.subarray(0, size);
-    this.#letGo();
+    const frame = this.#buffer.subarray(0, size);
+    this.#clear();
     return this.#messageOf(frame);
   }
 
   /** Moves up to so many bytes to what is held. */
-  #hold(most: number): void {
-    const part = this.#rest.subarray(0, most);
-    if (part.length === 0) return;
-    const length = this.#length + part.length;
-    if (length > this.#held.length) {
-      const doubled = Math.min(this.#held.length * 2, this.#sizes.messageMaxBytes);
-      const grown = Math.max(LEAST_BYTES, length, doubled);
-      this.#budget.take(grown - this.#held.length);
-      const held = Buffer.allocUnsafeSlow(grown);
-      this.#held.copy(held, 0, 0, this.#length);
-      this.#held = held;
+  #append(max: number): void {
+    const chunk = this.#unread.subarray(0, max);
+    if (chunk.length === 0) return;
+    const length = this.#length + chunk.length;
+    if (length > this.#buffer.length) {
+      const doubled = Math.min(this.#buffer.length * 2, this.#sizes.messageMaxBytes);
+      const grown = Math.max(INITIAL_BYTES, length, doubled);
+      this.#budget.reserve(grown - this.#buffer.length);
+      const buffer = Buffer.allocUnsafeSlow(grown);
+      this.#buffer.copy(buffer, 0, 0, this.#length);
+      this.#buffer = buffer;
     }
-    part.copy(this.#held, this.#length);
+    chunk.copy(this.#buffer, this.#length);
     this.#length = length;
-    this.#advance(part.length);
+    this.#advance(chunk.length);
   }
 
   #advance(bytes: number): void {
-    this.#rest = this.#rest.length === bytes ? NONE : this.#rest.subarray(bytes);
-    if (this.#rest.length > 0) return;
-    this.#budget.give(this.#keptBytes);
-    this.#keptBytes = 0;
+    this.#unread = this.#unread.length === bytes ? NONE : this.#unread.subarray(bytes);
+    if (this.#unread.length > 0) return;
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
-  #letGo(): void {
-    this.#budget.give(this.#held.length);
-    this.#held = NONE;
+  #clear(): void {
+    this.#budget.release(this.#buffer.length);
+    this.#buffer = NONE;
     this.#length = 0;
   }
 

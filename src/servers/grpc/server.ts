@@ -2,26 +2,26 @@ import { performServerHandshake, type ServerOptions } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
 import type { Logger } from '../../base/log.ts';
-import { ReadingTurns } from '../../base/reading-turns.ts';
-import { FlushTurn } from '../../streams/flush-turn.ts';
-import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
+import { FlushScheduler } from '../../streams/flush-scheduler.ts';
+import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
 import { ConnectionCaps } from '../connection-caps.ts';
 import { setConnectionsMax } from '../connections-max.ts';
 import { TlsEntry } from '../tls-entry.ts';
 import type { TlsIdentity } from '../tls-identity.ts';
-import { Compressors } from './compressed-runs.ts';
-import { Connection, type ConnectionSurroundings } from './connection.ts';
+import { AbuseBlocklist } from './abuse-blocklist.ts';
+import { Compressors } from './compressed-batches.ts';
+import { Connection, type ConnectionContext } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
-import { Offenders } from './offenders.ts';
 import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './queue-budget.ts';
 import { RequestBudget } from './request-budget.ts';
 import { Services } from './services.ts';
 
 /** What a server of gRPC stands between. */
-export type GrpcServerParts = Readonly<{ door: GeyserDoor; health: HealthFacts; log: Logger }>;
+export type GrpcServerParts = Readonly<{ handler: GeyserHandler; health: HealthFacts; log: Logger }>;
 
 /** The only protocol that is spoken over TLS. Source: RFC 9113 §3.2. */
 const ALPN = 'h2';
@@ -35,34 +35,34 @@ export class GrpcServer {
   readonly #http2: ServerOptions;
   readonly #connections: Connections;
   readonly #services: Services;
-  readonly #offenders: Offenders;
+  readonly #blocklist: AbuseBlocklist;
   readonly #caps: ConnectionCaps;
-  readonly #surroundings: ConnectionSurroundings;
+  readonly #context: ConnectionContext;
   /** Every socket, those included that are still shaking hands. */
   readonly #sockets = new Set<Socket>();
   #drained: Promise<boolean> | null = null;
 
-  constructor({ door, health, log }: GrpcServerParts, options: Partial<GrpcServerOptions> = {}) {
+  constructor({ handler, health, log }: GrpcServerParts, options: Partial<GrpcServerOptions> = {}) {
     this.#options = { ...grpcServerOptions, ...options };
     this.#log = log;
     this.#http2 = http2Options(this.#options);
-    this.#connections = new Connections(lookIntervalOf(this.#options));
-    this.#offenders = new Offenders(this.#options.offenderMs, this.#options.offendersMax);
+    this.#connections = new Connections(sweepIntervalOf(this.#options));
+    this.#blocklist = new AbuseBlocklist(this.#options.offenderMs, this.#options.offendersMax);
     this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
-    this.#services = new Services(door, (service) => !this.draining && health(service), this.#options);
+    this.#services = new Services(handler, (service) => !this.draining && health(service), this.#options);
     const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;
-    this.#surroundings = {
+    this.#context = {
       options: this.#options,
       requests: new RequestBudget(requestsMaxBytes),
-      readings: new ReadingTurns(),
-      queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.makeRoom(bytes)),
-      turns: { joined: new FlushTurn(joinMs), urgent: new FlushTurn() },
+      readQueue: new TimeSlicedQueue(),
+      queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.freeBytes(bytes)),
+      flushSchedulers: { joined: new FlushScheduler(joinMs), urgent: new FlushScheduler() },
       compressors: new Compressors(this.#options),
       services: this.#services,
       log,
     };
     this.#tls = this.#options.tls === null ? null : this.#openTls(this.#options.tls);
-    this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
+    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
     setConnectionsMax(this.#server, this.#options.connectionsMax);
   }
 
@@ -83,7 +83,7 @@ export class GrpcServer {
 
   /** Bytes that wait for all clients together, shared ones counted for each. */
   get queuedBytes(): number {
-    return this.#surroundings.queues.bytes;
+    return this.#context.queues.bytes;
   }
 
   /** Whether `drain` has begun. */
@@ -135,10 +135,10 @@ export class GrpcServer {
   async #drain(graceMs: number, noticeMs: number): Promise<boolean> {
     if (noticeMs > 0) await sleep(noticeMs);
     const closed = this.#stopListening();
-    const willingly = await this.#connections.drain(graceMs);
+    const isClean = await this.#connections.drain(graceMs);
     for (const socket of this.#sockets) socket.destroy();
     await closed;
-    return willingly;
+    return isClean;
   }
 
   #stopListening(): Promise<void> {
@@ -150,35 +150,35 @@ export class GrpcServer {
 
   #openTls(identity: TlsIdentity): TlsEntry {
     const { handshakeTimeoutMs } = this.#options;
-    const options = { ...identity, oldest: '1.2', protocol: ALPN, handshakeTimeoutMs } as const;
+    const options = { ...identity, minVersion: '1.2', protocol: ALPN, handshakeTimeoutMs } as const;
     return new TlsEntry(options, (socket: TLSSocket) => {
       if (socket.alpnProtocol === ALPN) this.#serve(socket);
       else socket.destroy();
     });
   }
 
-  #take(socket: Socket): void {
+  #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     // What one of its callers does is not to be held against a proxy: all come from its address.
-    if (this.#offenders.has(address, performance.now()) && !this.#options.proxies.holds(socket)) {
+    if (this.#blocklist.has(address, performance.now()) && !this.#options.proxies.isProxySocket(socket)) {
       this.#caps.refuse(socket);
       return;
     }
-    if (!this.#caps.take(socket)) return;
+    if (!this.#caps.accept(socket)) return;
     this.#sockets.add(socket);
     socket.on('error', ignore);
     socket.once('close', () => this.#sockets.delete(socket));
     if (this.#tls === null) this.#serve(socket);
-    else this.#tls.take(socket);
+    else this.#tls.accept(socket);
   }
 
   #serve(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const session = performServerHandshake(socket, this.#http2);
     this.#connections.add(
-      new Connection(session, socket, this.#surroundings, {
-        gone: (connection) => this.#connections.delete(connection),
-        offended: () => this.#offenders.add(address, performance.now()),
+      new Connection(session, socket, this.#context, {
+        onClose: (connection) => this.#connections.delete(connection),
+        onAbuse: () => this.#blocklist.add(address, performance.now()),
       }),
     );
   }
@@ -193,7 +193,7 @@ const SESSION_MEMORY_MB = 64;
 const HEADER_PAIRS_MAX = 64;
 
 function http2Options(options: GrpcServerOptions): ServerOptions {
-  const known: ServerOptions = {
+  const base: ServerOptions = {
     maxSessionMemory: SESSION_MEMORY_MB,
     maxHeaderListPairs: HEADER_PAIRS_MAX,
     settings: {
@@ -204,14 +204,14 @@ function http2Options(options: GrpcServerOptions): ServerOptions {
     },
   };
   return {
-    ...known,
+    ...base,
     streamResetBurst: options.cancelsBurstMax,
     streamResetRate: options.cancelsPerSecondMax,
   };
 }
 
 /** Often enough for the shortest time that is looked after. */
-function lookIntervalOf(options: GrpcServerOptions): number {
+function sweepIntervalOf(options: GrpcServerOptions): number {
   const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;
   const { handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs } = options;
   const times = [pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs];

@@ -1,13 +1,13 @@
 import { Failure } from '../../protocol/errors.ts';
 import { reflectionPaths } from '../../protocol/grpc/reflection.ts';
 import {
-  type GeyserDoor,
+  type GeyserHandler,
   type StreamRpc,
   type UnaryRpc,
   unaryRpcs,
-} from '../../streams/geyser/geyser-door.ts';
-import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
+} from '../../streams/geyser/geyser-handler.ts';
 import { CountedCall } from './counted-call.ts';
+import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
 import type { HealthFacts } from './health.ts';
 import { checkHealth, HealthWatch } from './health-calls.ts';
 import { KeylessStreams } from './keyless-streams.ts';
@@ -25,19 +25,19 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
 
 /** What the server serves, by paths, and how much of it at a time. */
 export class Services {
-  readonly #door: GeyserDoor;
+  readonly #handler: GeyserHandler;
   readonly #health: HealthFacts;
   readonly #options: GrpcServerOptions;
   readonly #pings: PingTails;
   readonly #keyless: KeylessStreams;
-  readonly #makers = new Map<string, CallMaker>();
+  readonly #factories = new Map<string, CallHandlerFactory>();
   #streams = 0;
   /** Calls with a key, and those of health without: none of these keeps places from those. */
-  readonly #unary = { taken: 0 };
-  readonly #checks = { taken: 0 };
+  readonly #unary = { inUse: 0 };
+  readonly #checks = { inUse: 0 };
 
-  constructor(door: GeyserDoor, health: HealthFacts, options: GrpcServerOptions) {
-    this.#door = door;
+  constructor(handler: GeyserHandler, health: HealthFacts, options: GrpcServerOptions) {
+    this.#handler = handler;
     this.#health = health;
     this.#options = options;
     this.#pings = new PingTails(options.pingIntervalMs);
@@ -61,55 +61,55 @@ export class Services {
   }
 
   /** What answers calls of a path; undefined when nothing does. */
-  find(path: string): CallMaker | undefined {
-    return this.#makers.get(path);
+  find(path: string): CallHandlerFactory | undefined {
+    return this.#factories.get(path);
   }
 
   #serveGeyser(): void {
     for (const rpc of Object.keys(streamPaths) as StreamRpc[]) {
-      this.#stream(streamPaths[rpc], (peer) => new SubscribeCall(peer, rpc, this.#door, this.#pings));
+      this.#stream(streamPaths[rpc], (peer) => new SubscribeCall(peer, rpc, this.#handler, this.#pings));
     }
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
   /** Who may not call is told so before anything of the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
-    this.#makers.set(`/geyser.Geyser/${rpc}`, (peer) => {
-      this.#door.admit(peer, rpc);
-      const answer = (request: Uint8Array) => this.#door.unary(peer, rpc, request);
-      return this.#answer(this.#unary, () => new UnaryCall(peer, answer));
+    this.#factories.set(`/geyser.Geyser/${rpc}`, (peer) => {
+      this.#handler.admit(peer, rpc);
+      const respond = (request: Uint8Array) => this.#handler.unary(peer, rpc, request);
+      return this.#startUnary(this.#unary, () => new UnaryCall(peer, respond));
     });
   }
 
   #serveHealth(): void {
     const service = '/grpc.health.v1.Health';
     const check = async (request: Uint8Array) => checkHealth(request, this.#health);
-    this.#makers.set(`${service}/Check`, (peer) =>
-      this.#answer(this.#checks, () => new UnaryCall(peer, check)),
+    this.#factories.set(`${service}/Check`, (peer) =>
+      this.#startUnary(this.#checks, () => new UnaryCall(peer, check)),
     );
-    const watch = this.#keyless.maker((peer) => new HealthWatch(peer, this.#health));
-    this.#makers.set(`${service}/Watch`, watch);
+    const watch = this.#keyless.wrap((peer) => new HealthWatch(peer, this.#health));
+    this.#factories.set(`${service}/Watch`, watch);
   }
 
   #serveReflection(): void {
-    const reflect = this.#keyless.maker((peer) => new ReflectionCall(peer));
-    for (const path of reflectionPaths) this.#makers.set(path, reflect);
+    const reflect = this.#keyless.wrap((peer) => new ReflectionCall(peer));
+    for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
   /** A call with one answer, which has a place from its headers on. @param places - how many of its kind have one. */
-  #answer(places: { taken: number }, make: () => CallHandler): CallHandler {
-    if (places.taken >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
-    const handler = make();
-    places.taken += 1;
+  #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
+    if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
+    const handler = createHandler();
+    permits.inUse += 1;
     return new CountedCall(handler, () => {
-      places.taken -= 1;
+      permits.inUse -= 1;
     });
   }
 
-  #stream(path: string, make: (peer: CallPeer) => CallHandler): void {
-    this.#makers.set(path, (peer) => {
+  #stream(path: string, createHandler: (peer: CallPeer) => GrpcCallHandler): void {
+    this.#factories.set(path, (peer) => {
       if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
-      const handler = make(peer);
+      const handler = createHandler(peer);
       this.#streams += 1;
       return new CountedCall(handler, () => {
         this.#streams -= 1;

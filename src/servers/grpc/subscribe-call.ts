@@ -8,9 +8,9 @@ import type { RequestBounds } from '../../protocol/geyser/request/request-bounds
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
-import type { GeyserDoor, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
-import type { Behind, GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 import type { PingTails } from './ping-tails.ts';
 import { notOneRequest } from './unary-call.ts';
 
@@ -36,7 +36,7 @@ const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
  * A call that is told updates for as long as it is open; that the client sends nothing more does not end it. Each
  * request replaces the one before, and of those that wait only the newest is served.
  */
-export class SubscribeCall implements CallHandler, GeyserSink {
+export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
   readonly #peer: CallPeer;
   readonly #dialect: Dialect | null;
@@ -45,24 +45,24 @@ export class SubscribeCall implements CallHandler, GeyserSink {
   #newest: StreamRequest | null = null;
   #isServing = false;
   #isOpen = true;
-  #isAsked = false;
+  #hasRequest = false;
   #pingAtMs: number;
 
   /** @throws Failure, GrpcError as the door. */
-  constructor(peer: CallPeer, rpc: StreamRpc, door: GeyserDoor, pings: PingTails) {
+  constructor(peer: CallPeer, rpc: StreamRpc, handler: GeyserHandler, pings: PingTails) {
     this.#peer = peer;
     this.#dialect = dialects[rpc];
     this.#pings = pings;
-    this.#stream = door.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
-    if (this.#stream.isUrgent) peer.hurry();
+    this.#stream = handler.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
+    if (this.#stream.isUrgent) peer.setUrgent();
     this.#pingAtMs = performance.now() + pings.intervalMs;
     // At once: clients wait for the headers before they go on.
     peer.open();
     if (this.#dialect !== null) peer.push(NO_NAMES, this.#dialect.ping(now()));
   }
 
-  get wants(): boolean {
-    return this.#dialect === null && !this.#isAsked;
+  get needsRequest(): boolean {
+    return this.#dialect === null && !this.#hasRequest;
   }
 
   get waitingBytes(): number {
@@ -78,51 +78,51 @@ export class SubscribeCall implements CallHandler, GeyserSink {
   }
 
   end({ code, message }: GrpcStatus): void {
-    if (code === 'OK') this.#peer.done();
+    if (code === 'OK') this.#peer.complete();
     else this.#peer.fail(new GrpcError(code, message));
   }
 
-  lag(behind: Behind): void {
-    this.#peer.lagged(behind);
+  lag(behind: StreamBacklog): void {
+    this.#peer.onLagging(behind);
   }
 
-  messages(messages: readonly Buffer[], bytes: number): void {
-    const restMs = this.#stream.received(messages.length, bytes);
-    if (restMs === Number.POSITIVE_INFINITY) {
-      this.#peer.rest(restMs);
+  onMessages(messages: readonly Buffer[], bytes: number): void {
+    const pauseMs = this.#stream.recordReceived(messages.length, bytes);
+    if (pauseMs === Number.POSITIVE_INFINITY) {
+      this.#peer.pauseReading(pauseMs);
       return;
     }
     if (this.#dialect === null) {
-      if (this.#isAsked ? messages.length > 0 : messages.length > 1) throw notOneRequest();
-      this.#isAsked ||= messages.length > 0;
+      if (this.#hasRequest ? messages.length > 0 : messages.length > 1) throw notOneRequest();
+      this.#hasRequest ||= messages.length > 0;
     } else for (const message of messages) this.#receive(this.#dialect, message);
     if (this.#newest !== null && !this.#isServing) void this.#serve();
-    if (restMs > 0) this.#peer.rest(restMs);
+    if (pauseMs > 0) this.#peer.pauseReading(pauseMs);
   }
 
-  halfClosed(): void {
-    if (this.wants) throw notOneRequest();
+  onHalfClose(): void {
+    if (this.needsRequest) throw notOneRequest();
   }
 
-  look(nowMs: number): void {
+  tick(nowMs: number): void {
     this.#meter();
     if (this.#dialect === null || nowMs < this.#pingAtMs) return;
     this.#pingAtMs += this.#pings.intervalMs;
     this.#peer.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
   }
 
-  lagged(): void {
-    this.#stream.lagged?.();
+  onLagging(): void {
+    this.#stream.recordLagged?.();
   }
 
-  closed(): void {
+  onClose(): void {
     this.#isOpen = false;
     this.#newest = null;
     this.#meter();
     this.#stream.close();
   }
 
-  gone(): void {
+  onStreamClose(): void {
     this.#meter();
   }
 
@@ -150,6 +150,6 @@ export class SubscribeCall implements CallHandler, GeyserSink {
 
   #meter(): void {
     const { messages, bytes } = this.#peer.takeSent();
-    if (messages > 0) this.#stream.sent(messages, bytes);
+    if (messages > 0) this.#stream.recordSent(messages, bytes);
   }
 }

@@ -1,58 +1,58 @@
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 
 /** What a call with one request gets that has none, or several. Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
 /** One request, then one answer. */
-export class UnaryCall implements CallHandler {
+export class UnaryCall implements GrpcCallHandler {
   readonly isEndless = false;
   readonly #peer: CallPeer;
-  readonly #answer: (request: Uint8Array) => Promise<Uint8Array>;
+  readonly #respond: (request: Uint8Array) => Promise<Uint8Array>;
   #request: Buffer | null = null;
-  #isAsked = false;
-  #isOver = false;
+  #isStarted = false;
+  #isClosed = false;
 
   /** @param answer - rejects with GrpcError or Failure. */
-  constructor(peer: CallPeer, answer: (request: Uint8Array) => Promise<Uint8Array>) {
+  constructor(peer: CallPeer, respond: (request: Uint8Array) => Promise<Uint8Array>) {
     this.#peer = peer;
-    this.#answer = answer;
+    this.#respond = respond;
   }
 
-  get wants(): boolean {
-    return !this.#isAsked;
+  get needsRequest(): boolean {
+    return !this.#isStarted;
   }
 
-  messages(messages: readonly Buffer[]): void {
+  onMessages(messages: readonly Buffer[]): void {
     if (messages.length === 0) return;
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
     const message = messages[0] as Buffer;
-    this.#peer.hold(message.length);
+    this.#peer.reserve(message.length);
     // A copy, since it may be one byte of all that came with it.
     this.#request = Buffer.from(message);
   }
 
   /** Only now is it known that there is one request. */
-  halfClosed(): void {
+  onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
-    this.#isAsked = true;
-    this.#answer(this.#request).then(
-      (answer) => this.#tell(answer),
+    this.#isStarted = true;
+    this.#respond(this.#request).then(
+      (response) => this.#send(response),
       (thrown) => this.#peer.fail(thrown),
     );
   }
 
-  closed(): void {
-    this.#isOver = true;
+  onClose(): void {
+    this.#isClosed = true;
   }
 
-  look(): void {}
+  tick(): void {}
 
-  #tell(answer: Uint8Array): void {
-    if (this.#isOver) return;
+  #send(response: Uint8Array): void {
+    if (this.#isClosed) return;
     this.#peer.open();
-    this.#peer.push(NO_NAMES, answer);
-    this.#peer.done();
+    this.#peer.push(NO_NAMES, response);
+    this.#peer.complete();
   }
 }

@@ -19,10 +19,10 @@ export const preflightHeaders: OutgoingHttpHeaders = {
 };
 
 /** What stands under a CID never changes. */
-export const FOREVER = 'public, max-age=29536000, immutable';
+export const IMMUTABLE_CACHE = 'public, max-age=29536000, immutable';
 
 /** Types that browsers show as they are. Pages and programs are not among them: those are saved, not opened. */
-const SHOWN = /^(image|audio|video|font|model)\/|^text\/plain\b|^application\/json\b/;
+const INLINE_TYPES = /^(image|audio|video|font|model)\/|^text\/plain\b|^application\/json\b/;
 
 /** A name as a quoted string of ASCII, for those who read nothing else. Source: RFC 6266 §4.3, appendix D. */
 const asciiName = (name: string): string => name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
@@ -36,9 +36,9 @@ const encodedName = (name: string): string =>
 
 /** How a browser is to take a file, and what to call it. */
 export function dispositionOf(type: string, name: string | null, cid: string): string {
-  const how = SHOWN.test(type) ? 'inline' : 'attachment';
-  const called = name ?? cid;
-  return `${how}; filename="${asciiName(called)}"; filename*=UTF-8''${encodedName(called)}`;
+  const disposition = INLINE_TYPES.test(type) ? 'inline' : 'attachment';
+  const displayName = name ?? cid;
+  return `${disposition}; filename="${asciiName(displayName)}"; filename*=UTF-8''${encodedName(displayName)}`;
 }
 
 /** Text is UTF-8 unless it says otherwise. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /** How slowly a client may read an answer. */
-export type AnswerPace = Readonly<{
+export type ResponsePace = Readonly<{
   /** Time for a whole answer, however well its client reads. */
   answerMaxMs: number;
   /**
@@ -20,7 +20,7 @@ export type AnswerPace = Readonly<{
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
-  { answerMaxMs, progressMs, progressLeastBytes }: AnswerPace,
+  { answerMaxMs, progressMs, progressLeastBytes }: ResponsePace,
 ): Promise<void> {
   const slow = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -1,13 +1,19 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { OwnerPlaces } from '../../base/owner-places.ts';
+import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { refuse } from '../http-refuse.ts';
-import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { refuse } from '../http/refuse.ts';
+import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { errorBody } from '../rest/errors.ts';
 import { canonicalCid } from './canonical-cid.ts';
-import { commonHeaders, contentTypeOf, dispositionOf, FOREVER, preflightHeaders } from './file-headers.ts';
+import {
+  commonHeaders,
+  contentTypeOf,
+  dispositionOf,
+  IMMUTABLE_CACHE,
+  preflightHeaders,
+} from './file-headers.ts';
 import { hasTag, type Range, rangeOf } from './range.ts';
-import { type AnswerPace, sendPaced } from './send-paced.ts';
+import { type ResponsePace, sendPaced } from './send-paced.ts';
 
 /** A file that is open for reading. Whoever has it closes it. */
 export type ReadableFile = Readonly<{
@@ -31,7 +37,7 @@ export interface FileReader {
 export type BlockReader = FileReader;
 
 /** What bounds the gateway to files. */
-export type IpfsServerOptions = AnswerPace &
+export type IpfsServerOptions = ResponsePace &
   Readonly<{
     /** Files that are open at a time; beyond them, requests get OVERLOADED. */
     openMax: number;
@@ -66,8 +72,8 @@ export function ipfsRoutes(
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
   const get: HttpHandler = (request, response, query, path) => {
     const isRaw = new URLSearchParams(query).get('format') === 'raw';
-    const shown = isRaw ? asBlocks(blocks) : asFiles(files);
-    return gateway.answer(request, response, path.slice(IPFS_PREFIX.length), shown);
+    const view = isRaw ? asBlocks(blocks) : asFiles(files);
+    return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
   };
   const preflight: HttpHandler = (_request, response) => {
     response.writeHead(204, preflightHeaders);
@@ -82,15 +88,15 @@ export function ipfsRoutes(
 }
 
 /** How what stands under a CID is shown. */
-type Shown = FileReader & Readonly<{ tagOf(cid: string): string }>;
+type FileView = FileReader & Readonly<{ tagOf(cid: string): string }>;
 
-const asFiles = (files: FileReader): Shown => ({
+const asFiles = (files: FileReader): FileView => ({
   open: (cid) => files.open(cid),
   tagOf: (cid) => `"${cid}"`,
 });
 
 /** Single blocks, under the type and the tag that say so. Source: IPFS Trustless Gateway, `format=raw`, `Etag`. */
-const asBlocks = (blocks: BlockReader | null): Shown => ({
+const asBlocks = (blocks: BlockReader | null): FileView => ({
   async open(cid) {
     const block = (await blocks?.open(cid)) ?? null;
     return block && { ...block, name: `${cid}.bin`, type: 'application/vnd.ipld.raw' };
@@ -98,26 +104,26 @@ const asBlocks = (blocks: BlockReader | null): Shown => ({
   tagOf: (cid) => `"${cid}.raw"`,
 });
 
-type Named = Readonly<{ cid: string; tag: string }>;
+type FileIdentity = Readonly<{ cid: string; tag: string }>;
 
 class IpfsGateway {
   readonly #options: IpfsServerOptions;
-  readonly #open: OwnerPlaces;
+  readonly #openFiles: PerKeySemaphore;
 
   constructor(options: IpfsServerOptions) {
     this.#options = options;
-    this.#open = new OwnerPlaces({
-      placesMax: options.openMax,
-      ownerPlacesMax: options.openPerAddressMax,
-      ...{ waitingMax: 0, ownerWaitingMax: 0, waitMs: null },
+    this.#openFiles = new PerKeySemaphore({
+      permitsMax: options.openMax,
+      keyPermitsMax: options.openPerAddressMax,
+      ...{ waitingMax: 0, keyWaitingMax: 0, waitMs: null },
     });
   }
 
-  async answer(
+  async handle(
     request: IncomingMessage,
     response: ServerResponse,
     text: string,
-    shown: Shown,
+    view: FileView,
   ): Promise<void> {
     const cid = CANONICAL.test(text) ? text : canonicalCid(text);
     if (cid !== null && cid !== text) {
@@ -125,26 +131,26 @@ class IpfsGateway {
       return;
     }
     const address = request.socket.remoteAddress ?? '';
-    if (!(await this.#open.take(address))) {
+    if (!(await this.#openFiles.acquire(address))) {
       fail(request, response, new Failure('OVERLOADED'));
       return;
     }
     try {
-      await this.#answerFile(request, response, cid, shown);
+      await this.#handleFile(request, response, cid, view);
     } finally {
-      this.#open.giveBack(address);
+      this.#openFiles.release(address);
     }
   }
 
-  async #answerFile(
+  async #handleFile(
     request: IncomingMessage,
     response: ServerResponse,
     cid: string | null,
-    shown: Shown,
+    view: FileView,
   ): Promise<void> {
     let file: ReadableFile | null;
     try {
-      file = cid === null ? null : await shown.open(cid);
+      file = cid === null ? null : await view.open(cid);
     } catch (cause) {
       fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
       return;
@@ -154,7 +160,7 @@ class IpfsGateway {
       return;
     }
     try {
-      await this.#send(request, response, file, { cid, tag: shown.tagOf(cid) });
+      await this.#send(request, response, file, { cid, tag: view.tagOf(cid) });
     } finally {
       await file.close();
     }
@@ -164,11 +170,11 @@ class IpfsGateway {
     { method, headers }: IncomingMessage,
     response: ServerResponse,
     file: ReadableFile,
-    named: Named,
+    identity: FileIdentity,
   ): Promise<void> {
-    const { tag } = named;
+    const { tag } = identity;
     if (hasTag(headers['if-none-match'], tag)) {
-      response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': FOREVER });
+      response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': IMMUTABLE_CACHE });
       response.end();
       return;
     }
@@ -183,7 +189,7 @@ class IpfsGateway {
       response.end();
       return;
     }
-    response.writeHead(range === null ? 200 : 206, fileHeaders(file, named, range));
+    response.writeHead(range === null ? 200 : 206, fileHeaders(file, identity, range));
     if (method === 'HEAD') response.end();
     else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
   }
@@ -198,12 +204,16 @@ class IpfsGateway {
   }
 }
 
-function fileHeaders(file: ReadableFile, { cid, tag }: Named, range: Range | null): OutgoingHttpHeaders {
+function fileHeaders(
+  file: ReadableFile,
+  { cid, tag }: FileIdentity,
+  range: Range | null,
+): OutgoingHttpHeaders {
   const { start, end } = range ?? { start: 0, end: file.bytes };
   const headers: OutgoingHttpHeaders = {
     ...commonHeaders,
     'accept-ranges': 'bytes',
-    'cache-control': FOREVER,
+    'cache-control': IMMUTABLE_CACHE,
     'content-disposition': dispositionOf(file.type, file.name, cid),
     'content-length': end - start,
     'content-type': contentTypeOf(file.type),
@@ -218,7 +228,7 @@ function redirect({ url }: IncomingMessage, response: ServerResponse, cid: strin
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {
     ...commonHeaders,
-    'cache-control': FOREVER,
+    'cache-control': IMMUTABLE_CACHE,
     'content-length': 0,
     location: `${IPFS_PREFIX}${cid}${query}`,
   });

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../base/escape-html.ts';
+import { escapeHtml } from '../../base/text/escape-html.ts';
 
 /** What the page reads of an OpenAPI document. */
 type Schema = Readonly<{
@@ -38,31 +38,31 @@ export type ApiDocument = Readonly<{
 }>;
 
 /** A place in the document: path, verb and what is there. */
-type Place = Readonly<{ path: string; verb: string; operation: Operation }>;
+type Endpoint = Readonly<{ path: string; verb: string; operation: Operation }>;
 
 /** Backticks are all of Markdown that descriptions use. */
 const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
-function typeWords(schema: Schema): string {
+function typeText(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' | ');
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeWords).join(' | ');
-  if (schema.items !== undefined) return `${typeWords(schema.items)}[]`;
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' | ');
+  if (schema.items !== undefined) return `${typeText(schema.items)}[]`;
   return [schema.type ?? 'any'].flat().join(' | ');
 }
 
-function rangeWords({ minimum, maximum, minItems, maxItems, default: absent }: Schema): string {
-  const words: string[] = [];
-  if (minimum !== undefined && maximum !== undefined) words.push(`${minimum} to ${maximum}`);
-  if (maxItems !== undefined) words.push(`${minItems ?? 0} to ${maxItems} of them`);
-  if (absent !== undefined) words.push(`default ${JSON.stringify(absent)}`);
-  return words.join('; ');
+function rangeText({ minimum, maximum, minItems, maxItems, default: absent }: Schema): string {
+  const parts: string[] = [];
+  if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
+  if (maxItems !== undefined) parts.push(`${minItems ?? 0} to ${maxItems} of them`);
+  if (absent !== undefined) parts.push(`default ${JSON.stringify(absent)}`);
+  return parts.join('; ');
 }
 
 const fieldRow = (name: string, schema: Schema, isRequired: boolean, description?: string): string =>
-  `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(typeWords(schema))}</td><td>${
+  `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(typeText(schema))}</td><td>${
     isRequired ? 'required' : ''
-  }</td><td>${prose([description ?? schema.description ?? '', rangeWords(schema)].filter(Boolean).join(' '))}</td></tr>`;
+  }</td><td>${prose([description ?? schema.description ?? '', rangeText(schema)].filter(Boolean).join(' '))}</td></tr>`;
 
 const table = (rows: readonly string[]): string =>
   rows.length === 0
@@ -93,16 +93,16 @@ function requestTable({ parameters, requestBody }: Operation): string {
   ]);
 }
 
-const sampleOf = ({ enum: words, default: absent, type, items }: Schema): unknown => {
+const sampleOf = ({ enum: values, default: absent, type, items }: Schema): unknown => {
   if (absent !== undefined) return absent;
-  if (words !== undefined) return words[0];
+  if (values !== undefined) return values[0];
   if (type === 'integer' || type === 'number') return 1;
   if (type === 'boolean') return true;
   return items === undefined ? '…' : [sampleOf(items)];
 };
 
 /** A call to copy, with what is required. */
-function curl({ path, verb, operation }: Place, origin: string): string {
+function curl({ path, verb, operation }: Endpoint, origin: string): string {
   const head = `curl -H "x-api-key: $SOLWAY_KEY"`;
   if (operation.requestBody === undefined) {
     const query = (operation.parameters ?? [])
@@ -128,8 +128,8 @@ function failureTable({ responses }: Operation): string {
   return `<table><thead>${head}</thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
-function section(place: Place, origin: string): string {
-  const { path, verb, operation } = place;
+function section(endpoint: Endpoint, origin: string): string {
+  const { path, verb, operation } = endpoint;
   const result = schemaOf(operation.responses['200']).properties?.result ?? {};
   const rows = memberRows(result);
   return `<section id="${escapeHtml(operation.operationId)}">
@@ -141,8 +141,8 @@ ${(operation.description ?? '')
   .map((text) => `<p>${prose(text)}</p>`)
   .join('')}
 <h4>Request</h4>${requestTable(operation)}
-<pre>${escapeHtml(curl(place, origin))}</pre>
-<h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeWords(result))}</p>` : table(rows)}
+<pre>${escapeHtml(curl(endpoint, origin))}</pre>
+<h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeText(result))}</p>` : table(rows)}
 <h4>Failures</h4>${failureTable(operation)}
 </section>`;
 }
@@ -162,19 +162,19 @@ td:first-child{white-space:nowrap}`;
  * @param origin - scheme and host that the page was asked under, for the calls to copy.
  */
 export function referencePage(document: ApiDocument, origin: string): string {
-  const places = Object.entries(document.paths).flatMap(([path, verbs]) =>
+  const endpoints = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),
   );
-  const groups = [...new Set(places.flatMap(({ operation }) => operation.tags))];
-  const links = places.map(
+  const groups = [...new Set(endpoints.flatMap(({ operation }) => operation.tags))];
+  const links = endpoints.map(
     ({ path, operation }) =>
       `<li><a href="#${escapeHtml(operation.operationId)}">${escapeHtml(path)}</a></li>`,
   );
   const sections = groups.map(
     (group) =>
-      `<h2>${escapeHtml(group)}</h2>${places
+      `<h2>${escapeHtml(group)}</h2>${endpoints
         .filter(({ operation }) => operation.tags.includes(group))
-        .map((place) => section(place, origin))
+        .map((endpoint) => section(endpoint, origin))
         .join('\n')}`,
   );
   const title = `${document.info.title} ${document.info.version}`;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { corsHeaders } from '../cors.ts';
-import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { corsHeaders } from '../http/cors.ts';
+import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { type ApiDocument, referencePage } from './page.ts';
 
 /** A name and port that a client may have reached us under; anything else is not repeated to it. */

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type WritableJson, writeJson } from '../../base/json.ts';
-import type { RestAnswer, RestOutcome, RestRoute } from '../../protocol/rest/route.ts';
-import { limitFields } from '../limit-fields.ts';
+import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
+import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { errorBody } from './errors.ts';
 
 /**
@@ -27,14 +27,14 @@ const COMMON: OutgoingHttpHeaders = {
 };
 
 /** Characters of a list after which others have their turn: writing all of a long one would keep them waiting. */
-const PIECE = 256 * 1024;
+const CHUNK_CHARS = 256 * 1024;
 
 /** Items of a list with commas between them, in pieces. */
-async function* inPieces(items: readonly WritableJson[]): AsyncGenerator<Buffer<ArrayBuffer>, void> {
+async function* encodeChunks(items: readonly WritableJson[]): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   let text = '';
   for (const [at, item] of items.entries()) {
     text += at === 0 ? writeJson(item) : `,${writeJson(item)}`;
-    if (text.length < PIECE) continue;
+    if (text.length < CHUNK_CHARS) continue;
     yield Buffer.from(text);
     text = '';
     await setImmediate();
@@ -43,21 +43,21 @@ async function* inPieces(items: readonly WritableJson[]): AsyncGenerator<Buffer<
 }
 
 /** The envelope of what went well. */
-export async function envelope({ message, result }: RestAnswer): Promise<Buffer> {
+export async function envelope({ message, result }: RestResponse): Promise<Buffer> {
   if (!Array.isArray(result)) return Buffer.from(writeJson({ success: true, message, result }));
   const pieces: Buffer[] = [Buffer.from(`{"success":true,"message":${writeJson(message)},"result":[`)];
-  for await (const piece of inPieces(result)) pieces.push(piece);
+  for await (const piece of encodeChunks(result)) pieces.push(piece);
   return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
 /** The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09), named after the endpoint group. */
 function rateLimitHeaders(outcome: RestOutcome, { group }: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
-  const fields = limitFields(group, outcome);
+  const fields = rateLimitHeaderValues(group, outcome);
   return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
 }
 
 /** The head of an answer but for its length. */
-export function answerHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
+export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
   const retryAfter = outcome.failure?.retryAfter;
   return {
     ...COMMON,
@@ -70,7 +70,7 @@ export function answerHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'grou
 /** Writes the answer to a request that was read to its end. */
 export function send(response: ServerResponse, outcome: RestOutcome, route: Pick<RestRoute, 'group'>): void {
   const body = outcome.body ?? errorBody(outcome.failure);
-  const headers = { ...answerHeaders(outcome, route), 'content-length': String(body.length) };
+  const headers = { ...responseHeaders(outcome, route), 'content-length': String(body.length) };
   response.writeHead(outcome.failure?.row.http ?? 200, headers);
   response.end(body);
 }

@@ -4,7 +4,7 @@ import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 
 /** What a person reads: of wrong fields the first, of a node's refusal of a transaction the node's own words. */
-function wordsOf(failure: Failure): string {
+function messageOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;
     return first === undefined ? failure.restText : `${first.field} ${first.message}`;
@@ -25,8 +25,8 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
  */
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;
-  const words = wordsOf(failure);
-  const message = failure instanceof InvalidFields ? failure.restText : words;
-  const error = { ...facts, code, message: words, retryAfter, ...detailsOf(failure) };
+  const detail = messageOf(failure);
+  const message = failure instanceof InvalidFields ? failure.restText : detail;
+  const error = { ...facts, code, message: detail, retryAfter, ...detailsOf(failure) };
   return Buffer.from(writeJson({ success: false, message, error }));
 }

@@ -8,10 +8,10 @@ import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
-import { HttpServer } from '../http.ts';
-import type { HttpOptions } from '../http-options.ts';
-import { refuse } from '../http-refuse.ts';
-import type { HttpHandler } from '../http-route.ts';
+import type { HttpOptions } from '../http/options.ts';
+import { refuse } from '../http/refuse.ts';
+import type { HttpHandler } from '../http/routes.ts';
+import { HttpServer } from '../http/server.ts';
 import { readUpload, type UploadLimits } from './multipart.ts';
 
 const BOUNDARY = 'a-boundary';

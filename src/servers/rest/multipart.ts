@@ -5,8 +5,8 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance 
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
-import { keepOwnTime } from '../own-time.ts';
-import { DelimiterLines } from './delimiter-lines.ts';
+import { exemptFromTimeout } from '../http/timeout-exemption.ts';
+import { DelimiterValidator } from './delimiter-validator.ts';
 
 /** What bounds a body with a file. */
 export type UploadLimits = Readonly<{
@@ -49,7 +49,7 @@ const FILE_PART = 'file';
 const NAME_MAX = 255;
 
 /** Of other fields nothing is kept. */
-const FIELD_KEPT_BYTES = 1;
+const FIELD_MAX_BYTES = 1;
 
 const ignore = (): void => {};
 
@@ -66,35 +66,35 @@ export function readUpload(
   response: ServerResponse,
   limits: Partial<UploadLimits> = {},
 ): Promise<Upload> {
-  return new UploadReading(request, response, { ...uploadLimits, ...limits }).file;
+  return new UploadReader(request, response, { ...uploadLimits, ...limits }).file;
 }
 
 /** Carries a body from its request through busboy to whoever reads the file, and no faster than that. */
-class UploadReading {
+class UploadReader {
   readonly #request: IncomingMessage;
   readonly #limits: UploadLimits;
   readonly #file = Promise.withResolvers<Upload>();
   /** Resolved when the body was read to its end and nothing is wrong with it. */
-  readonly #whole = Promise.withResolvers<void>();
+  readonly #completed = Promise.withResolvers<void>();
   #stream: Readable | null = null;
   #busboy: BusboyInstance | null = null;
-  #delimiters: DelimiterLines | null = null;
+  #delimiters: DelimiterValidator | null = null;
   #timer: NodeJS.Timeout | null = null;
   #failure: Failure | null = null;
   #ended = false;
   #bytes = 0;
   #bytesAtTick = 0;
   /** Whether the client was held up since the last tick. */
-  #held = false;
+  #wasPaused = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, limits: UploadLimits) {
     this.#request = request;
     this.#limits = limits;
     // Whoever does not wait for them learns of it otherwise.
     this.#file.promise.catch(ignore);
-    this.#whole.promise.catch(ignore);
+    this.#completed.promise.catch(ignore);
     try {
-      this.#begin(response);
+      this.#start(response);
     } catch {
       // Busboy's: no multipart/form-data, no boundary, or one that cannot be.
       this.#end(new Failure('MALFORMED_MULTIPART'));
@@ -105,7 +105,7 @@ class UploadReading {
     return this.#file.promise;
   }
 
-  #begin(response: ServerResponse): void {
+  #start(response: ServerResponse): void {
     const { headers } = this.#request;
     if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? '')) {
       throw new Error('the body is none with parts');
@@ -115,12 +115,12 @@ class UploadReading {
       return;
     }
     const type = new MIMEType(headers['content-type'] ?? '');
-    this.#delimiters = new DelimiterLines(type.params.get('boundary') ?? '');
+    this.#delimiters = new DelimiterValidator(type.params.get('boundary') ?? '');
     // As it was understood here: both are to look for the same boundary.
     this.#busboy = this.#parser({ ...headers, 'content-type': String(type) });
-    keepOwnTime(this.#request);
+    exemptFromTimeout(this.#request);
     if (headers.expect !== undefined) response.writeContinue();
-    this.#listen(response);
+    this.#attach(response);
     const startedAt = performance.now();
     this.#timer = setInterval(() => this.#tick(startedAt), this.#limits.progressMs);
   }
@@ -142,19 +142,19 @@ class UploadReading {
         fileSize: fileMaxBytes,
         files: 1,
         parts: partsMax,
-        fieldSize: FIELD_KEPT_BYTES,
+        fieldSize: FIELD_MAX_BYTES,
         headerPairs: partHeadersMax,
         headerSize: partHeadersMaxBytes,
       },
     });
     const malformed = (): void => this.#end(new Failure('MALFORMED_MULTIPART'));
-    busboy.on('file', (_name, stream, name, _encoding, type) => this.#take(stream, name, type));
+    busboy.on('file', (_name, stream, name, _encoding, type) => this.#onFile(stream, name, type));
     busboy.on('error', malformed).on('partsLimit', malformed).on('filesLimit', malformed);
     busboy.on('finish', () => this.#finish());
     return busboy;
   }
 
-  #listen(response: ServerResponse): void {
+  #attach(response: ServerResponse): void {
     this.#request.on('data', this.#onData).on('end', this.#onEnd);
     // Before the body was whole: the client has left. Behind it, all is over anyway.
     response.on('close', () => this.#end(new Failure('CLIENT_GONE')));
@@ -167,13 +167,13 @@ class UploadReading {
       this.#end(this.#tooLarge());
       return;
     }
-    if (this.#delimiters?.areWell(chunk) === false) {
+    if (this.#delimiters?.accepts(chunk) === false) {
       this.#end(new Failure('MALFORMED_MULTIPART'));
       return;
     }
-    const isTaken = this.#feed((busboy) => busboy.write(chunk));
-    if (isTaken || this.#ended) return;
-    this.#held = true;
+    const hasCapacity = this.#feed((busboy) => busboy.write(chunk));
+    if (hasCapacity || this.#ended) return;
+    this.#wasPaused = true;
     this.#request.pause();
     this.#busboy?.once('drain', () => {
       if (!this.#ended) this.#request.resume();
@@ -197,7 +197,7 @@ class UploadReading {
     });
   };
 
-  #take(stream: BusboyFileStream, name: string | undefined, type: string): void {
+  #onFile(stream: BusboyFileStream, name: string | undefined, type: string): void {
     stream.on('error', ignore);
     stream.on('limit', () => this.#end(this.#tooLarge()));
     this.#stream = stream;
@@ -216,7 +216,7 @@ class UploadReading {
         try {
           const next = await chunks.next();
           if (next.done !== true) return next;
-          await this.#whole.promise;
+          await this.#completed.promise;
           return next;
         } catch {
           throw this.#failure ?? new Failure('MALFORMED_MULTIPART');
@@ -241,11 +241,11 @@ class UploadReading {
   /** Ends a body that does not come on. One that was held up here in between is given time until the next tick. */
   #tick(startedAt: number): void {
     const { progressLeastBytes, uploadMaxMs } = this.#limits;
-    const isSlow = !this.#held && this.#bytes - this.#bytesAtTick < progressLeastBytes;
+    const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressLeastBytes;
     const isLong = performance.now() - startedAt >= uploadMaxMs;
     if (isSlow || isLong) this.#end(new Failure('REQUEST_TIMEOUT'));
     this.#bytesAtTick = this.#bytes;
-    this.#held = this.#request.isPaused();
+    this.#wasPaused = this.#request.isPaused();
   }
 
   /** @param failure - null when the body was whole and well formed. */
@@ -256,13 +256,13 @@ class UploadReading {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#request.off('data', this.#onData).off('end', this.#onEnd);
     if (failure === null) {
-      this.#whole.resolve();
+      this.#completed.resolve();
       return;
     }
     // What is still to come is for whoever refuses the request.
     this.#request.pause();
     this.#file.reject(failure);
-    this.#whole.reject(failure);
+    this.#completed.reject(failure);
     this.#stream?.destroy(failure);
   }
 }

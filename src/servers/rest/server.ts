@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ByteBudget } from '../../base/byte-budget.ts';
+import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
   groupOfPath,
   type RestCaller,
-  type RestDoor,
+  type RestHandler,
   type RestInput,
   type RestRoute,
 } from '../../protocol/rest/route.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { refuse } from '../http-refuse.ts';
-import type { HttpHandler, HttpRoutes } from '../http-route.ts';
-import { leavingSignal } from '../leaving.ts';
-import { isJsonType, readBody } from '../request-body.ts';
+import { disconnectSignal } from '../http/disconnect-signal.ts';
+import { refuse } from '../http/refuse.ts';
+import { isJsonType, readBody } from '../http/request-body.ts';
+import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { traceparentOf } from '../traceparent.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
-import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
+import { envelope, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { errorBody } from './errors.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
@@ -42,17 +42,17 @@ export const REST_PREFIX = '/sol/';
 
 /** The REST interface over HTTP: a handler per route, on its paths with and without a slash at the end. */
 export function restRoutes(
-  door: RestDoor,
+  restHandler: RestHandler,
   routes: readonly RestRoute[],
   options: Partial<RestServerOptions> = {},
 ): HttpRoutes {
-  const dialect = new RestDialect(door, { ...restServerOptions, ...options });
+  const dialect = new RestDialect(restHandler, { ...restServerOptions, ...options });
   const paths = new Map<string, Map<string, HttpHandler>>();
   for (const route of routes) {
     for (const path of route.paths) {
-      const counted = { ...route, group: groupOfPath(path) ?? route.group };
+      const groupedRoute = { ...route, group: groupOfPath(path) ?? route.group };
       const handler: HttpHandler = (request, response, query) =>
-        dialect.answer(counted, request, response, query);
+        dialect.handle(groupedRoute, request, response, query);
       const verbs = paths.get(path) ?? new Map([['OPTIONS', preflight]]);
       if (verbs.has(route.verb)) throw new Error(`two endpoints answer ${route.verb} ${path}`);
       verbs.set(route.verb, handler);
@@ -68,45 +68,45 @@ const preflight: HttpHandler = (_request, response) => {
 };
 
 /** What was read of a body. */
-type Count = { bytes: number };
+type BodyCount = { bytes: number };
 
 /** Counts what is read of a body, from when its reader has begun: a body that nobody reads is not asked for. */
-function countBody(request: IncomingMessage, count: Count): void {
+function countBody(request: IncomingMessage, count: BodyCount): void {
   request.on('data', (piece: Buffer) => {
     count.bytes += piece.length;
   });
 }
 
 class RestDialect {
-  readonly #door: RestDoor;
+  readonly #handler: RestHandler;
   readonly #options: RestServerOptions;
   readonly #budget: ByteBudget;
 
-  constructor(door: RestDoor, options: RestServerOptions) {
-    this.#door = door;
+  constructor(handler: RestHandler, options: RestServerOptions) {
+    this.#handler = handler;
     this.#options = options;
     this.#budget = new ByteBudget(() => options.bodiesMaxBytes);
   }
 
   /** From the head of a request to the bytes of its answer. */
-  async answer(
+  async handle(
     route: RestRoute,
     request: IncomingMessage,
     response: ServerResponse,
     query: string,
   ): Promise<void> {
-    const count: Count = { bytes: 0 };
+    const count: BodyCount = { bytes: 0 };
     const work = (caller: RestCaller) => this.#work(route, request, response, query, count, caller);
     const credential = restCredentialOf(request, query);
     const client = this.#options.proxies.clientOf(request.socket, request.headers);
     const traceparent = traceparentOf(request.headers);
-    const outcome = await this.#door.serve(
-      { credential, client, traceparent, route, work, bytesIn: () => count.bytes },
-      leavingSignal(request.socket),
+    const outcome = await this.#handler.serve(
+      { credential, client, traceparent, route, execute: work, bytesIn: () => count.bytes },
+      disconnectSignal(request.socket),
     );
     if (response.destroyed) return;
     if (outcome.failure === null || request.complete) send(response, outcome, route);
-    else refuse(request, response, outcome.failure, answerHeaders(outcome, route), errorBody);
+    else refuse(request, response, outcome.failure, responseHeaders(outcome, route), errorBody);
   }
 
   async #work(
@@ -114,22 +114,22 @@ class RestDialect {
     request: IncomingMessage,
     response: ServerResponse,
     query: string,
-    count: Count,
+    count: BodyCount,
     caller: RestCaller,
   ): Promise<Buffer> {
     const input = await this.#read(route, request, response, query, count);
-    return envelope(await route.answer(input, caller));
+    return envelope(await route.handle(input, caller));
   }
 
   async #read(
-    { takes }: RestRoute,
+    { bodyType }: RestRoute,
     request: IncomingMessage,
     response: ServerResponse,
     query: string,
-    count: Count,
+    count: BodyCount,
   ): Promise<RestInput> {
     const parameters = readQuery(query);
-    if (takes === 'upload') {
+    if (bodyType === 'upload') {
       const file = readUpload(request, response, this.#options.upload);
       countBody(request, count);
       return { query: parameters, body: undefined, file: await file };

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { LimitFacts } from '../../protocol/serve.ts';
-import { corsHeaders } from '../cors.ts';
-import { limitFields } from '../limit-fields.ts';
+import type { LimitStatus } from '../../protocol/request-handler.ts';
+import { corsHeaders } from '../http/cors.ts';
+import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 
 /** Answers up to this size are copied into one buffer; larger ones are written piece by piece. */
 export const JOIN_MAX_BYTES = 16 * 1024;
@@ -25,17 +25,17 @@ export const commonHeaders: readonly string[] = [
 ];
 
 /** The headers of a JSON-RPC answer but for its length. */
-export function answerHeaders(limits: LimitFacts, retryAfter: number | undefined): HeaderList {
+export function responseHeaders(limits: LimitStatus, retryAfter: number | undefined): HeaderList {
   const headers = [...commonHeaders];
-  const fields = limitFields('rpc', limits);
+  const fields = rateLimitHeaderValues('rpc', limits);
   if (fields !== null) headers.push('ratelimit-policy', fields[0], 'ratelimit', fields[1]);
   if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter));
   return headers;
 }
 
 /** Those that show limits, for a refusal of the whole request. */
-export function limitHeaders(limits: LimitFacts): OutgoingHttpHeaders {
-  const fields = limitFields('rpc', limits);
+export function limitHeaders(limits: LimitStatus): OutgoingHttpHeaders {
+  const fields = rateLimitHeaderValues('rpc', limits);
   return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
 }
 

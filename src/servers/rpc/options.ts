@@ -1,5 +1,5 @@
 import type { Network } from '../../protocol/call.ts';
-import { type EnvelopeLimits, envelopeLimits } from '../../protocol/envelope.ts';
+import { type EnvelopeLimits, envelopeLimits } from '../../protocol/request-envelope.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 
 export type RpcServerOptions = Readonly<{

@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Envelope, EnvelopeItem } from '../../protocol/envelope.ts';
-import { NULL_ID } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller } from '../../protocol/serve.ts';
+import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
+import { NULL_ID } from '../../protocol/response-envelope.ts';
 import { credentialOf } from '../credential.ts';
-import { refuse } from '../http-refuse.ts';
-import type { HttpHandler, HttpRoutes } from '../http-route.ts';
-import { leavingSignal } from '../leaving.ts';
+import { disconnectSignal } from '../http/disconnect-signal.ts';
+import { refuse } from '../http/refuse.ts';
+import { readBody } from '../http/request-body.ts';
+import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { networkIn } from '../network-parameter.ts';
-import { readBody } from '../request-body.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
 import type { EnvelopeCall, Reply, RpcCalls } from './calls.ts';
-import { answerHeaders, limitHeaders, preflightHeaders, send } from './encode.ts';
+import { limitHeaders, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { statusOfSingle } from './errors.ts';
-import { OneReply } from './one-reply.ts';
+import { SingleCallResponder } from './single-call-responder.ts';
 
 /** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
-  const post: HttpHandler = (request, response, query) => answer(calls, request, response, query);
+  const post: HttpHandler = (request, response, query) => handle(calls, request, response, query);
   const preflight: HttpHandler = (_request, response) => {
     response.writeHead(204, preflightHeaders);
     response.end();
@@ -31,7 +31,7 @@ export function rpcRoutes(calls: RpcCalls): HttpRoutes {
 }
 
 /** From the bytes of a request to the bytes of its answer. */
-async function answer(
+async function handle(
   calls: RpcCalls,
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,30 +45,30 @@ async function answer(
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
   const item = envelope.items[0] as EnvelopeItem;
-  if (envelope.batch) await answerBatch(calls, envelope, caller, response);
-  else if (item.kind === 'call') answerOne(calls, item, caller, response);
-  else write(response, calls.replyAlone(item, caller));
+  if (envelope.batch) await handleBatch(calls, envelope, caller, response);
+  else if (item.kind === 'call') handleCall(calls, item, caller, response);
+  else write(response, calls.replyToSingle(item, caller));
 }
 
-async function answerBatch(
+async function handleBatch(
   calls: RpcCalls,
   envelope: Envelope,
   caller: Caller,
   response: ServerResponse,
 ): Promise<void> {
-  const reply = await calls.answerBatch(envelope, caller, leavingSignal(response.req.socket));
-  reply.room.giveBackAfter(response);
+  const reply = await calls.handleBatch(envelope, caller, disconnectSignal(response.req.socket));
+  reply.reservation.releaseAfter(response);
   if (!response.destroyed) write(response, reply);
 }
 
 function write(response: ServerResponse, { pieces, ending, limits }: Reply): void {
-  send(response, statusOfSingle(ending), answerHeaders(limits, ending?.retryAfter), pieces);
+  send(response, statusOfSingle(ending), responseHeaders(limits, ending?.retryAfter), pieces);
 }
 
-function answerOne(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {
-  const asked = calls.put(call, caller, new OneReply(calls, response, call.id));
+function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {
+  const pending = calls.dispatch(call, caller, new SingleCallResponder(calls, response, call.id));
   response.once('close', () => {
-    if (!response.writableEnded) asked.leave();
+    if (!response.writableEnded) pending.cancel();
   });
 }
 
@@ -86,13 +86,13 @@ async function receive(
   }
   let bytes = 0;
   try {
-    const body = await readBody(request, response, calls.options.bodyMaxBytes, calls.budget);
+    const body = await readBody(request, response, calls.options.bodyMaxBytes, calls.bodyBudget);
     if (body === null) return null;
     bytes = body.length;
     return calls.decode(body);
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    const outcome = calls.countNonCall(thrown, bytes, NULL_ID, caller);
+    const outcome = calls.recordInvalidRequest(thrown, bytes, NULL_ID, caller);
     refuse(request, response, outcome.failure ?? thrown, limitHeaders(outcome));
     return null;
   }

@@ -36,13 +36,13 @@ export class ClientSubscriptions {
   end(id: bigint, kind: SubscriptionKind): boolean {
     const subscription = this.#open.get(Number(id));
     if (subscription?.kind !== kind) return false;
-    this.forget(subscription.id);
+    this.remove(subscription.id);
     subscription.opened?.close();
     return true;
   }
 
   /** It is over. */
-  forget(id: number): void {
+  remove(id: number): void {
     this.#open.delete(id);
   }
 
@@ -67,13 +67,13 @@ export class ClientSubscription implements Subscriber {
     this.#all = all;
   }
 
-  notify(notification: Notification, last: boolean): void {
-    if (last) this.#all.forget(this.id);
-    this.#peer.tell(notification.frame(this.id));
+  onNotification(notification: Notification, last: boolean): void {
+    if (last) this.#all.remove(this.id);
+    this.#peer.sendNotification(notification.frame(this.id));
   }
 
   /** No message of the protocol says that a subscription is lost, so the connection goes with it. */
-  fail(failure: Failure): void {
+  onError(failure: Failure): void {
     this.#peer.end(failure);
   }
 }

@@ -13,7 +13,7 @@ export type ConnectionsOptions = Readonly<{
 }>;
 
 /** How long before the end of a drain the last are told to go, so that they hear why. */
-const LAST_CALL_MS = 300;
+const FINAL_NOTICE_MS = 300;
 
 /** The open connections of WebSocket. */
 export class Connections extends OpenConnections<Connection> {
@@ -30,33 +30,33 @@ export class Connections extends OpenConnections<Connection> {
    */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
-    if (await this.empty(Math.max(0, graceMs - LAST_CALL_MS))) return true;
+    if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;
     for (const connection of this.open) connection.end(new Failure('DRAINING'));
-    if (await this.empty(Math.min(graceMs, LAST_CALL_MS))) return true;
-    const all = this.empty();
+    if (await this.waitUntilEmpty(Math.min(graceMs, FINAL_NOTICE_MS))) return true;
+    const all = this.waitUntilEmpty();
     for (const connection of this.open) connection.terminate();
     await all;
     return false;
   }
 
-  protected look(nowMs: number): void {
-    let heldBytes = 0;
+  protected sweep(nowMs: number): void {
+    let bufferedBytes = 0;
     for (const connection of this.open) {
-      connection.look(nowMs);
-      heldBytes += connection.heldBytes;
+      connection.tick(nowMs);
+      bufferedBytes += connection.bufferedBytes;
     }
-    if (heldBytes > this.#queuesMaxBytes) this.#makeRoom(heldBytes);
+    if (bufferedBytes > this.#queuesMaxBytes) this.#freeMemory(bufferedBytes);
   }
 
-  #makeRoom(heldBytes: number): void {
-    let left = heldBytes;
-    for (const connection of [...this.open].sort(goesFirst)) {
-      if (left <= this.#queuesMaxBytes) return;
-      left -= connection.heldBytes;
+  #freeMemory(bufferedBytes: number): void {
+    let remainingBytes = bufferedBytes;
+    for (const connection of [...this.open].sort(compareForCut)) {
+      if (remainingBytes <= this.#queuesMaxBytes) return;
+      remainingBytes -= connection.bufferedBytes;
       connection.cut({ bytes: connection.queuedBytes });
     }
   }
 }
 
-const goesFirst = (a: Connection, b: Connection): number =>
-  Number(a.open) - Number(b.open) || b.heldBytes - a.heldBytes;
+const compareForCut = (a: Connection, b: Connection): number =>
+  Number(a.isOpen) - Number(b.isOpen) || b.bufferedBytes - a.bufferedBytes;

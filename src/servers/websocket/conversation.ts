@@ -1,28 +1,28 @@
-import type { ByteBudget } from '../../base/byte-budget.ts';
-import { inOrder } from '../../base/in-order.ts';
-import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/envelope.ts';
-import { NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
+import type { ByteBudget } from '../../base/cache/byte-budget.ts';
+import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { invalidSubscriptionId, parseRawUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/request-envelope.ts';
+import { NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { OpenSubscription, Session } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { AnswerRoom } from '../rpc/answer-room.ts';
-import { CallLine, type CallLineOptions } from './call-line.ts';
-import type { CallPlaces } from './call-places.ts';
+import { ResponseMemoryReservation } from '../rpc/response-memory.ts';
+import type { CallConcurrencyLimit } from './call-concurrency-limit.ts';
+import { CallQueue, type CallQueueOptions } from './call-queue.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
 import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
 import { batchFrame } from './encode.ts';
 import { errorBody } from './errors.ts';
 import type { Peer } from './peer.ts';
 
-export type ConversationOptions = CallLineOptions &
+export type ConversationOptions = CallQueueOptions &
   Readonly<{
     /** Calls of one batch that are on their way at a time. */
     batchConcurrency: number;
     /** What the answers to batches are held in until the last of a batch is there, with those of other doors. */
-    answers: ByteBudget;
+    responseBudget: ByteBudget;
     /** Those of one batch; its other calls get BATCH_ANSWER_TOO_LARGE. */
     batchAnswersMaxBytes: number;
     envelope: EnvelopeLimits;
@@ -32,7 +32,7 @@ export type ConversationOptions = CallLineOptions &
 type Reply = Readonly<{
   pieces: Buffer[];
   /** Somebody answered it. */
-  asked: boolean;
+  isCallResponse: boolean;
   /** Begins to tell once the answer is on its way. */
   opened: OpenSubscription | null;
 }>;
@@ -50,22 +50,22 @@ export class Conversation {
   readonly #peer: Peer;
   readonly #options: ConversationOptions;
   /** Those of all connections. */
-  readonly #places: CallPlaces;
+  readonly #callLimit: CallConcurrencyLimit;
   readonly #subscriptions: ClientSubscriptions;
   /** Messages whose answers have not gone out. */
   #answering = 0;
   // Made with the first call: most connections only listen.
-  #line: CallLine | null = null;
-  #leaving: AbortController | null = null;
+  #queue: CallQueue | null = null;
+  #controller: AbortController | null = null;
   /** Subscriptions whose acknowledgement is ahead of what they tell. */
   #starting: Set<NodeJS.Timeout> | null = null;
   #isClosed = false;
 
-  constructor(session: Session, peer: Peer, options: ConversationOptions, places: CallPlaces) {
+  constructor(session: Session, peer: Peer, options: ConversationOptions, callLimit: CallConcurrencyLimit) {
     this.#session = session;
     this.#peer = peer;
     this.#options = options;
-    this.#places = places;
+    this.#callLimit = callLimit;
     this.#subscriptions = new ClientSubscriptions(peer);
   }
 
@@ -83,16 +83,16 @@ export class Conversation {
   receive(message: Buffer): number {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
     if (envelope === null || envelope.items.length === 0) {
-      const said = this.#session.countNonCall(failure, message.length, NULL_ID.length);
-      if (said !== null) this.#peer.send(textFrame(refusal(said, NULL_ID).pieces));
+      const rejection = this.#session.recordInvalidRequest(failure, message.length, NULL_ID.length);
+      if (rejection !== null) this.#peer.send(textFrame(refusal(rejection, NULL_ID).pieces));
       return 1;
     }
     this.#answering += 1;
-    this.#answer(envelope)
-      .catch((thrown: unknown) => this.#peer.broke(thrown))
+    this.#handle(envelope)
+      .catch((thrown: unknown) => this.#peer.onError(thrown))
       .finally(() => {
         this.#answering -= 1;
-        this.#peer.settled();
+        this.#peer.onSettled();
       });
     return envelope.items.length;
   }
@@ -102,36 +102,36 @@ export class Conversation {
     this.#isClosed = true;
     for (const timer of this.#starting ?? []) clearTimeout(timer);
     this.#starting = null;
-    this.#leaving?.abort();
-    this.#line?.close();
+    this.#controller?.abort();
+    this.#queue?.close();
     this.#subscriptions.clear();
     this.#session.end();
   }
 
-  #answer({ batch, items }: Envelope): Promise<void> {
-    return batch ? this.#answerBatch(items) : this.#answerSingle(items[0] as EnvelopeItem);
+  #handle({ batch, items }: Envelope): Promise<void> {
+    return batch ? this.#handleBatch(items) : this.#handleSingle(items[0] as EnvelopeItem);
   }
 
-  async #answerSingle(item: EnvelopeItem): Promise<void> {
+  async #handleSingle(item: EnvelopeItem): Promise<void> {
     const reply = await this.#reply(item);
-    if (reply.pieces.length > 0) this.#send(textFrame(reply.pieces), reply.asked);
+    if (reply.pieces.length > 0) this.#send(textFrame(reply.pieces), reply.isCallResponse);
     this.#start(reply);
   }
 
-  async #answerBatch(items: readonly EnvelopeItem[]): Promise<void> {
-    const { answers: budget, batchAnswersMaxBytes, batchConcurrency } = this.#options;
-    const room = new AnswerRoom(budget, batchAnswersMaxBytes);
+  async #handleBatch(items: readonly EnvelopeItem[]): Promise<void> {
+    const { responseBudget: budget, batchAnswersMaxBytes, batchConcurrency } = this.#options;
+    const reservation = new ResponseMemoryReservation(budget, batchAnswersMaxBytes);
     try {
-      this.#sendBatch(await inOrder(items, batchConcurrency, (item) => this.#reply(item, room)));
+      this.#sendBatch(await mapConcurrent(items, batchConcurrency, (item) => this.#reply(item, reservation)));
     } finally {
-      room.giveBack();
+      reservation.release();
     }
   }
 
   #sendBatch(replies: readonly Reply[]): void {
-    const answers = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
-    const asked = replies.some((reply) => reply.asked);
-    if (answers.length > 0) this.#send(batchFrame(answers), asked);
+    const responses = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
+    const isCallResponse = replies.some((reply) => reply.isCallResponse);
+    if (responses.length > 0) this.#send(batchFrame(responses), isCallResponse);
     for (const reply of replies) this.#start(reply);
   }
 
@@ -146,77 +146,80 @@ export class Conversation {
     this.#starting.add(timer);
   }
 
-  #send(frame: Buffer, asked: boolean): void {
-    if (asked) this.#peer.answer(frame);
+  #send(frame: Buffer, isCallResponse: boolean): void {
+    if (isCallResponse) this.#peer.sendResponse(frame);
     else this.#peer.send(frame);
   }
 
   /** @param room - that of its batch; null for one by itself. */
-  async #reply(item: EnvelopeItem, room: AnswerRoom | null = null): Promise<Reply> {
-    if (!this.#peer.open) return silence;
-    if (item.kind !== 'call') return this.#replyToNonCall(item);
+  async #reply(item: EnvelopeItem, reservation: ResponseMemoryReservation | null = null): Promise<Reply> {
+    if (!this.#peer.isOpen) return noReply;
+    if (item.kind !== 'call') return this.#replyToInvalid(item);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
     // Bounded by the subscriptions that the plan allows: a client that comes back asks for all of them at once.
     if (method !== undefined) return this.#subscribe(item, method.kind);
-    return this.#call(item, room);
+    return this.#call(item, reservation);
   }
 
   /** Nothing is ever said to a notification, not even that it was too much. */
-  #replyToNonCall(item: Exclude<EnvelopeItem, ClientCall>): Reply {
+  #replyToInvalid(item: Exclude<EnvelopeItem, ClientCall>): Reply {
     const [fault, id] = item.kind === 'fault' ? [new Failure(item.code), item.id] : [null, null];
-    const failure = this.#session.countNonCall(fault, item.bytes, id?.length ?? null);
-    return id !== null && failure !== null ? refusal(failure, id) : silence;
+    const failure = this.#session.recordInvalidRequest(fault, item.bytes, id?.length ?? null);
+    return id !== null && failure !== null ? refusal(failure, id) : noReply;
   }
 
-  async #call(call: ClientCall, room: AnswerRoom | null): Promise<Reply> {
-    if (room?.isFull === true) return refusal(room.refusal(), call.id);
-    if (this.#peer.full) return refusal(new Failure('OVERLOADED'), call.id);
-    this.#line ??= new CallLine(this.#options);
-    const line = this.#line;
-    const entered = line.enter(call.bytes);
+  async #call(call: ClientCall, reservation: ResponseMemoryReservation | null): Promise<Reply> {
+    if (reservation?.isFull === true) return refusal(reservation.refusal(), call.id);
+    if (this.#peer.isFull) return refusal(new Failure('OVERLOADED'), call.id);
+    this.#queue ??= new CallQueue(this.#options);
+    const queue = this.#queue;
+    const acquired = queue.acquire(call.bytes);
     // Not awaited when there is no need: a call is on its way before the next message is read.
-    const hasPlace = typeof entered === 'boolean' ? entered : await entered;
-    if (!hasPlace) return refusal(new Failure('OVERLOADED'), call.id);
+    const isAdmitted = typeof acquired === 'boolean' ? acquired : await acquired;
+    if (!isAdmitted) return refusal(new Failure('OVERLOADED'), call.id);
     try {
-      return await this.#ask(call, room);
+      return await this.#dispatch(call, reservation);
     } finally {
-      line.leave();
+      queue.release();
     }
   }
 
-  async #ask({ method, params, id, bytes }: ClientCall, room: AnswerRoom | null): Promise<Reply> {
-    if (!this.#places.take()) return refusal(new Failure('OVERLOADED'), id);
-    this.#leaving ??= new AbortController();
-    const { answer, failure } = await this.#session
-      .call(method, params, bytes, id.length, this.#leaving.signal)
-      .finally(() => this.#places.giveBack());
+  async #dispatch(
+    { method, params, id, bytes }: ClientCall,
+    reservation: ResponseMemoryReservation | null,
+  ): Promise<Reply> {
+    if (!this.#callLimit.tryAcquire()) return refusal(new Failure('OVERLOADED'), id);
+    this.#controller ??= new AbortController();
+    const { response, failure } = await this.#session
+      .call(method, params, bytes, id.length, this.#controller.signal)
+      .finally(() => this.#callLimit.release());
     if (failure !== null) return refusal(failure, id);
-    const noRoom = room?.take(answer.body.length) ?? null;
-    if (noRoom !== null) return refusal(noRoom, id);
+    const overflow = reservation?.reserve(response.body.length) ?? null;
+    if (overflow !== null) return refusal(overflow, id);
     const pieces: Buffer[] = [];
-    pushAnswer(pieces, answer, id);
-    return { pieces, asked: true, opened: null };
+    pushResponse(pieces, response, id);
+    return { pieces, isCallResponse: true, opened: null };
   }
 
   async #subscribe({ method, params, id, bytes }: ClientCall, kind: SubscriptionKind): Promise<Reply> {
     const subscription = this.#subscriptions.create(kind);
     const outcome = await this.#session.subscribe(method, params, bytes, subscription);
-    if (outcome.opened === null) return refusal(outcome.refusal, id);
+    if (outcome.opened === null) return refusal(outcome.error, id);
     const { opened } = outcome;
-    if (!this.#peer.open) {
+    if (!this.#peer.isOpen) {
       opened.close();
-      return silence;
+      return noReply;
     }
     const result = Buffer.from(`${this.#subscriptions.add(subscription, opened)}`);
-    return { pieces: resultPieces(result, id), asked: false, opened };
+    return { pieces: resultPieces(result, id), isCallResponse: false, opened };
   }
 
   #unsubscribe({ params, id }: ClientCall, kind: SubscriptionKind): Reply {
     try {
-      const wanted = parseRawUnsubscribe(params);
-      if (!this.#subscriptions.end(wanted, kind)) throw invalidSubscriptionId();
-      return { pieces: resultPieces(TRUE, id), asked: false, opened: null };
+      const subscriptionId = parseRawUnsubscribe(params);
+      if (!this.#subscriptions.end(subscriptionId, kind)) throw invalidSubscriptionId();
+      return { pieces: resultPieces(TRUE, id), isCallResponse: false, opened: null };
     } catch (thrown) {
       if (!(thrown instanceof RpcError)) throw thrown;
       return refusal(thrown, id);
@@ -224,17 +227,17 @@ export class Conversation {
   }
 }
 
-const silence: Reply = { pieces: [], asked: false, opened: null };
+const noReply: Reply = { pieces: [], isCallResponse: false, opened: null };
 
 function resultPieces(body: Buffer, id: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
-  pushAnswer(pieces, { body, errorCode: 0 }, id);
+  pushResponse(pieces, { body, errorCode: 0 }, id);
   return pieces;
 }
 
 function refusal(why: Failure | RpcError, id: Buffer): Reply {
   const pieces: Buffer[] = [];
   if (why instanceof Failure) pushFailure(pieces, why, id);
-  else pushAnswer(pieces, { body: errorBody(why), errorCode: why.code }, id);
-  return { pieces, asked: false, opened: null };
+  else pushResponse(pieces, { body: errorBody(why), errorCode: why.code }, id);
+  return { pieces, isCallResponse: false, opened: null };
 }

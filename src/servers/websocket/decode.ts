@@ -1,11 +1,11 @@
+import { Failure } from '../../protocol/errors.ts';
+import { type SubscriptionMethod, subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
 import {
   decodeEnvelope,
   type Envelope,
   type EnvelopeItem,
   type EnvelopeLimits,
-} from '../../protocol/envelope.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { type SubscriptionMethod, subscriptionByMethod } from '../../protocol/pubsub/subscription-method.ts';
+} from '../../protocol/request-envelope.ts';
 
 /** A call of the client. */
 export type ClientCall = EnvelopeItem & { kind: 'call' };

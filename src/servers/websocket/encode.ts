@@ -19,9 +19,9 @@ export function pongFrame(content: Buffer): Buffer {
 }
 
 /** The frame of a batch's answers, in the order given. */
-export function batchFrame(answers: readonly Buffer[][]): Buffer {
+export function batchFrame(responses: readonly Buffer[][]): Buffer {
   const pieces: Buffer[] = [];
-  for (const answer of answers) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...answer);
+  for (const response of responses) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...response);
   pieces.push(BATCH_CLOSE);
   return textFrame(pieces);
 }

@@ -1,6 +1,6 @@
 import { writeJson } from '../../base/json.ts';
-import { failureBody } from '../../protocol/envelope-answer.ts';
 import { Failure, type FailureCode } from '../../protocol/errors.ts';
+import { failureBody } from '../../protocol/response-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 
 /** Most bytes of the reason in a close frame. Source: RFC 6455 §5.5. */

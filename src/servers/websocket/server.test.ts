@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import type { Session, StreamDoor } from '../../streams/session.ts';
+import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { WebSocketDialect } from './server.ts';
 
 it('gives the place of a client back that had gone before hands were shaken', () => {
@@ -11,7 +11,7 @@ it('gives the place of a client back that had gone before hands were shaken', ()
     limits: { subscriptionsMax: 1, messageMaxBytes: 1_000 },
     close: () => ended.push('closed'),
   } as unknown as Session;
-  const door: StreamDoor = { connect: () => session };
+  const door: WebSocketHandler = { connect: () => session };
   const dialect = new WebSocketDialect(
     door,
     createLogger('trace', (line) => ended.push(line)),

@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Server, WebSocketServer } from 'ws';
-import { ByteBudget } from '../../base/byte-budget.ts';
+import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
-import { envelopeLimits } from '../../protocol/envelope.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller } from '../../protocol/serve.ts';
+import { envelopeLimits } from '../../protocol/request-envelope.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
-import type { Session, StreamDoor } from '../../streams/session.ts';
+import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
-import { refuse, refuseSocket } from '../http-refuse.ts';
-import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { refuse, refuseSocket } from '../http/refuse.ts';
+import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
 import { networkIn, networkRefusal } from '../network-parameter.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
-import { CallPlaces } from './call-places.ts';
+import { CallConcurrencyLimit } from './call-concurrency-limit.ts';
 import { ClientSocket } from './client-socket.ts';
-import { Connection, type ConnectionOptions, type ConnectionSurroundings } from './connection.ts';
+import { Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { handshakeFault, upgradeHeaders } from './handshake.ts';
 
@@ -48,7 +48,7 @@ export const webSocketOptions: WebSocketOptions = {
   callsWaitingMaxBytes: 2 * 1024 * 1024,
   allCallsInFlightMax: 5_000,
   batchConcurrency: rpcServerOptions.batchConcurrency,
-  answers: new ByteBudget(() => rpcServerOptions.answersMaxBytes),
+  responseBudget: new ByteBudget(() => rpcServerOptions.answersMaxBytes),
   batchAnswersMaxBytes: rpcServerOptions.batchAnswersMaxBytes,
   ...outboxDefaults,
   queuesMaxBytes: 512 * 1024 * 1024,
@@ -64,31 +64,31 @@ export const webSocketOptions: WebSocketOptions = {
 /** Fragments of one message: each may keep alive the whole piece in which it came. */
 const FRAGMENTS_MAX = 128;
 /** Bytes of a message that come at once at least, on average; what comes in smaller pieces is refused. */
-const PIECE_LEAST_BYTES = 512;
-const PIECES_LEAST = 128;
+const CHUNK_MIN_BYTES = 512;
+const CHUNKS_MIN = 128;
 
 /** JSON-RPC over WebSocket: the handshake, and the connections that come of it. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
-  readonly #door: StreamDoor;
+  readonly #handler: WebSocketHandler;
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
-  readonly #surroundings: ConnectionSurroundings;
+  readonly #context: ConnectionContext;
   /** By the bytes of a message that a plan allows. There are as many as plans have different limits. */
   readonly #receivers = new Map<number, Receiver>();
 
-  constructor(door: StreamDoor, log: Logger, options: Partial<WebSocketOptions> = {}) {
-    this.#door = door;
+  constructor(handler: WebSocketHandler, log: Logger, options: Partial<WebSocketOptions> = {}) {
+    this.#handler = handler;
     this.#options = withDefaults(webSocketOptions, options);
     // web3.js derives the WebSocket address from the JSON-RPC address and keeps its path.
     this.paths = [this.#options.path, rpcServerOptions.path];
     this.#connections = new Connections(this.#options);
-    this.#surroundings = {
+    this.#context = {
       options: this.#options,
-      places: new CallPlaces(this.#options.allCallsInFlightMax),
+      callLimit: new CallConcurrencyLimit(this.#options.allCallsInFlightMax),
       log,
-      gone: (connection) => this.#connections.delete(connection),
+      onClose: (connection) => this.#connections.delete(connection),
     };
   }
 
@@ -119,7 +119,7 @@ export class WebSocketDialect implements HttpUpgrade {
       const onEnd = (failure: Failure): void => connection?.end(failure);
       const caller = this.#callerOf(request, socket, query);
       const session = this.#connect(caller, onEnd);
-      connection = this.#shakeHands(request, socket, head, session);
+      connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       refuseSocket(socket, thrown);
@@ -129,7 +129,7 @@ export class WebSocketDialect implements HttpUpgrade {
   /** Subscriptions come from the nodes of one network only. @throws Failure */
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
-    const session = this.#door.connect(caller, 'rpc', network, onEnd);
+    const session = this.#handler.connect(caller, 'rpc', network, onEnd);
     const refusal = networkRefusal(caller.network, [network]);
     if (refusal === null) return session;
     session.close();
@@ -169,12 +169,17 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 
   /** @returns null when the client was gone already. */
-  #shakeHands(request: IncomingMessage, socket: Socket, head: Buffer, session: Session): Connection | null {
+  #completeHandshake(
+    request: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    session: Session,
+  ): Connection | null {
     // None is spoken here, and one that is malformed is no reason to refuse.
     delete request.headers['sec-websocket-protocol'];
     let connection: Connection | null = null;
     this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
-      connection = new Connection(client, socket, session, this.#surroundings);
+      connection = new Connection(client, socket, session, this.#context);
       this.#connections.add(connection);
     });
     if (connection === null) session.close();
@@ -182,11 +187,11 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 
   #receiver(messageMaxBytes: number): Receiver {
-    const known = this.#receivers.get(messageMaxBytes);
-    if (known !== undefined) return known;
-    const made = createReceiver(messageMaxBytes, this.#options.closeTimeoutMs);
-    this.#receivers.set(messageMaxBytes, made);
-    return made;
+    const existing = this.#receivers.get(messageMaxBytes);
+    if (existing !== undefined) return existing;
+    const created = createReceiver(messageMaxBytes, this.#options.closeTimeoutMs);
+    this.#receivers.set(messageMaxBytes, created);
+    return created;
   }
 }
 
@@ -203,7 +208,7 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
     WebSocket: ClientSocket,
     maxPayload: messageMaxBytes,
     maxFragments: FRAGMENTS_MAX,
-    maxBufferedChunks: Math.max(PIECES_LEAST, Math.ceil(messageMaxBytes / PIECE_LEAST_BYTES)),
+    maxBufferedChunks: Math.max(CHUNKS_MIN, Math.ceil(messageMaxBytes / CHUNK_MIN_BYTES)),
     closeTimeout: closeTimeoutMs,
   };
   return new WebSocketServer(options);

@@ -1,6 +1,6 @@
-import type { Slot } from '../../ledger/units.ts';
 import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshred-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { Slot } from '../../solana/units.ts';
 
 /** Entries that a leader sent as one, before anybody ran them: what lies between two shreds that complete data. */
 export type EntryBatch = Readonly<{
@@ -37,7 +37,7 @@ export type DeshredSlot = Readonly<{
 /** Whoever hears what sources of the shred stage tell, each thing once. */
 export interface DeshredListener {
   /** Not told by sources that know single transactions only. Comes before its transactions. */
-  batch(batch: EntryBatch): void;
-  transaction(transaction: DeshredTransaction): void;
-  slot(slot: DeshredSlot): void;
+  onBatch(batch: EntryBatch): void;
+  onTransaction(transaction: DeshredTransaction): void;
+  onSlot(slot: DeshredSlot): void;
 }

@@ -1,5 +1,4 @@
-import { Lru } from '../../base/lru.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { Lru } from '../../base/cache/lru.ts';
 import { deshredSlotTail } from '../../protocol/geyser/encode/deshred.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
@@ -12,10 +11,11 @@ import {
 } from '../../protocol/geyser/unary.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { encodeEntryMessage } from '../../protocol/shredstream/entries.ts';
+import type { Slot } from '../../solana/units.ts';
 import { Channel } from '../geyser/channel.ts';
 import { CreatedAt } from '../geyser/created-at.ts';
 import { compileDeshredFilters, compileFilters, type Filters } from '../geyser/filters/compile.ts';
-import type { StreamRpc, UnaryRpc } from '../geyser/geyser-door.ts';
+import type { StreamRpc, UnaryRpc } from '../geyser/geyser-handler.ts';
 import type { GeyserSink } from '../geyser/geyser-sink.ts';
 import type { OpenedStream, StreamOpener } from '../geyser/stream-opener.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
@@ -48,7 +48,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
    * Transactions of each slot that were told so far. It is the next one's index: clients in reconnect mode take two of
    * a slot with the same index for one. Source: yellowstone-grpc-client, `dedup.rs`.
    */
-  readonly #told = new Lru<Slot, number>(SLOTS_COUNTED);
+  readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 
   constructor(options: Partial<DeshredHubOptions> = {}) {
@@ -60,33 +60,33 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     return this.#streams.size;
   }
 
-  batch({ slot, entries }: EntryBatch): void {
+  onBatch({ slot, entries }: EntryBatch): void {
     if (this.#entries.size === 0) return;
     const message = encodeEntryMessage(slot, entries);
     for (const sink of this.#entries) sink.push(NO_NAMES, message);
   }
 
-  transaction(transaction: DeshredTransaction): void {
+  onTransaction(transaction: DeshredTransaction): void {
     const createdAt = this.#createdAt.of(transaction.at);
-    const index = this.#told.get(transaction.slot) ?? 0;
-    this.#told.set(transaction.slot, index + 1);
+    const index = this.#transactionCounts.get(transaction.slot) ?? 0;
+    this.#transactionCounts.set(transaction.slot, index + 1);
     if (this.#subscribe.size > 0) {
-      this.#subscribe.tell(new SubscribeTransaction(transaction, createdAt, index));
+      this.#subscribe.emit(new SubscribeTransaction(transaction, createdAt, index));
     }
     if (this.#deshred.size > 0) {
-      this.#deshred.tell(new SubscribeDeshredTransaction(transaction, createdAt, index));
+      this.#deshred.emit(new SubscribeDeshredTransaction(transaction, createdAt, index));
     }
   }
 
-  slot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {
+  onSlot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {
     if (this.#subscribe.size + this.#deshred.size === 0) return;
     const raw = rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#createdAt.of(at));
-    this.#subscribe.tell(raw);
-    if (this.#deshred.size > 0) this.#deshred.tell({ ...raw, tail: deshredSlotTail(raw) });
+    this.#subscribe.emit(raw);
+    if (this.#deshred.size > 0) this.#deshred.emit({ ...raw, tail: deshredSlotTail(raw) });
   }
 
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
-    const stream = this.#opened(rpc, sink, () => this.#streams.delete(stream));
+    const stream = this.#createStream(rpc, sink, () => this.#streams.delete(stream));
     this.#streams.add(stream);
     return stream;
   }
@@ -105,14 +105,14 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     for (const stream of [...this.#streams]) stream.end(status);
   }
 
-  #opened(rpc: StreamRpc, sink: GeyserSink, closed: () => void): HubStream {
+  #createStream(rpc: StreamRpc, sink: GeyserSink, onClosed: () => void): HubStream {
     switch (rpc) {
       case 'Subscribe':
-        return memberStream(this.#subscribe, sink, closed, (request) =>
+        return memberStream(this.#subscribe, sink, onClosed, (request) =>
           compileFilters(shredStageRequest(request as SubscribeRequest)),
         );
       case 'SubscribeDeshred':
-        return memberStream(this.#deshred, sink, closed, (request) =>
+        return memberStream(this.#deshred, sink, onClosed, (request) =>
           compileDeshredFilters(request as SubscribeDeshredRequest),
         );
       case 'SubscribeEntries':
@@ -122,7 +122,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
           () => {},
           () => {
             this.#entries.delete(sink);
-            closed();
+            onClosed();
           },
         );
     }
@@ -132,32 +132,32 @@ export class DeshredHub implements DeshredListener, StreamOpener {
 function memberStream(
   channel: Channel,
   sink: GeyserSink,
-  closed: () => void,
+  onClosed: () => void,
   compile: (request: Request) => Filters,
 ): HubStream {
   const member = channel.add(sink);
   const replace = (request: Request): void => member.replace(compile(request));
   return new HubStream(sink, replace, () => {
-    member.leave();
-    closed();
+    member.close();
+    onClosed();
   });
 }
 
 /** One stream of any dialect. */
 class HubStream implements OpenedStream {
   readonly #sink: GeyserSink;
-  readonly #replace: (request: Request) => void;
-  readonly #leave: () => void;
+  readonly #onRequest: (request: Request) => void;
+  readonly #onClose: () => void;
   #isOpen = true;
 
-  constructor(sink: GeyserSink, replace: (request: Request) => void, leave: () => void) {
+  constructor(sink: GeyserSink, onRequest: (request: Request) => void, onClose: () => void) {
     this.#sink = sink;
-    this.#replace = replace;
-    this.#leave = leave;
+    this.#onRequest = onRequest;
+    this.#onClose = onClose;
   }
 
   async request(request: Request): Promise<void> {
-    if (this.#isOpen) this.#replace(request);
+    if (this.#isOpen) this.#onRequest(request);
   }
 
   end(status: GrpcStatus): void {
@@ -169,6 +169,6 @@ class HubStream implements OpenedStream {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#leave();
+    this.#onClose();
   }
 }

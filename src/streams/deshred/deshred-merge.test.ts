@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { slot as slotOf } from '../../ledger/units.ts';
+import { slot as slotOf } from '../../solana/units.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { DeshredMerge } from './deshred-merge.ts';
 
@@ -21,9 +21,9 @@ const status = (slot: number, of: DeshredSlot['status']): DeshredSlot => ({
 function scene(given = limits) {
   const told: string[] = [];
   const listener: DeshredListener = {
-    batch: ({ slot, entries }) => told.push(`batch ${slot}/${entries[0]}`),
-    transaction: ({ slot, signature }) => told.push(`transaction ${slot}/${signature[0]}`),
-    slot: ({ slot, status: of }) => told.push(`${of} ${slot}`),
+    onBatch: ({ slot, entries }) => told.push(`batch ${slot}/${entries[0]}`),
+    onTransaction: ({ slot, signature }) => told.push(`transaction ${slot}/${signature[0]}`),
+    onSlot: ({ slot, status: of }) => told.push(`${of} ${slot}`),
   };
   return { merge: new DeshredMerge(listener, given), told };
 }
@@ -31,60 +31,60 @@ function scene(given = limits) {
 describe('the merge of several sources', () => {
   it('tells a transaction of a slot once, whoever tells it first', () => {
     const { merge, told } = scene();
-    merge.transaction(transaction(5, 1));
-    merge.transaction(transaction(5, 1));
-    merge.transaction(transaction(5, 2));
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransaction(transaction(5, 2));
     expect(told).toEqual(['transaction 5/1', 'transaction 5/2']);
-    expect(merge.doubled).toBe(1);
+    expect(merge.duplicates).toBe(1);
   });
 
   it('tells the transactions of a batch as often as that holds them, and none that came before it', () => {
     const { merge, told } = scene();
-    merge.transaction(transaction(5, 1));
-    merge.transactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);
-    merge.transactions([transaction(5, 2), transaction(5, 3)]);
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);
+    merge.onTransactions([transaction(5, 2), transaction(5, 3)]);
     expect(told).toEqual(['transaction 5/1', 'transaction 5/2', 'transaction 5/2', 'transaction 5/3']);
-    expect(merge.doubled).toBe(2);
+    expect(merge.duplicates).toBe(2);
   });
 
   it('tells it again in another slot: a fork may carry it too', () => {
     const { merge, told } = scene();
-    merge.transaction(transaction(5, 1));
-    merge.transaction(transaction(6, 1));
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransaction(transaction(6, 1));
     expect(told).toEqual(['transaction 5/1', 'transaction 6/1']);
   });
 
   it('tells a batch once, also where only one source knows its shreds', () => {
     const { merge, told } = scene();
-    merge.batch(batch(5, 1, 32));
-    merge.batch(batch(5, 1));
-    merge.batch(batch(5, 2));
-    merge.batch(batch(6, 1));
+    merge.onBatch(batch(5, 1, 32));
+    merge.onBatch(batch(5, 1));
+    merge.onBatch(batch(5, 2));
+    merge.onBatch(batch(6, 1));
     expect(told).toEqual(['batch 5/1', 'batch 5/2', 'batch 6/1']);
   });
 
   it('tells each status of a slot once', () => {
     const { merge, told } = scene();
     for (let source = 0; source < 3; source++) {
-      merge.slot(status(5, 'firstShredReceived'));
-      merge.slot(status(5, 'completed'));
+      merge.onSlot(status(5, 'firstShredReceived'));
+      merge.onSlot(status(5, 'completed'));
     }
     expect(told).toEqual(['firstShredReceived 5', 'completed 5']);
   });
 
   it('rather tells twice than forgets when a slot has more than is remembered', () => {
     const { merge, told } = scene({ slotsTracked: 4, seenPerSlotMax: 2 });
-    for (const name of [1, 2, 3, 1, 2, 3]) merge.transaction(transaction(5, name));
+    for (const name of [1, 2, 3, 1, 2, 3]) merge.onTransaction(transaction(5, name));
     expect(told.map((line) => line.at(-1))).toEqual(['1', '2', '3', '3']);
   });
 
   it('is not led astray by a source of another chain', () => {
     const { merge, told } = scene();
-    merge.transaction(transaction(5, 1));
-    merge.transaction(transaction(900_000_000, 1));
-    merge.transaction(transaction(900_000_001, 1));
-    merge.transaction(transaction(5, 1));
-    merge.transaction(transaction(6, 1));
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransaction(transaction(900_000_000, 1));
+    merge.onTransaction(transaction(900_000_001, 1));
+    merge.onTransaction(transaction(5, 1));
+    merge.onTransaction(transaction(6, 1));
     expect(told.filter((line) => line.length < 20)).toEqual(['transaction 5/1', 'transaction 6/1']);
   });
 
@@ -98,7 +98,7 @@ describe('the merge of several sources', () => {
         for (let turn = 0; sources.some((left) => left.length > 0); turn++) {
           const picked = sources[order[turn % order.length]! % 2]!;
           const next = (picked.length > 0 ? picked : sources.find((left) => left.length > 0))?.shift();
-          if (next !== undefined) merge.transaction(transaction(next.slot, next.name));
+          if (next !== undefined) merge.onTransaction(transaction(next.slot, next.name));
         }
         const wanted = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
         expect(told.length).toBe(wanted.size);

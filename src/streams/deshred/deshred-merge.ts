@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { bytesKey } from '../../base/bytes-key.ts';
-import { Lru } from '../../base/lru.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { Lru } from '../../base/cache/lru.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 
 export type DeshredMergeLimits = Readonly<{
@@ -13,7 +13,7 @@ export type DeshredMergeLimits = Readonly<{
 }>;
 
 /** What was told of a slot. */
-type Told = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
+type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
 /**
  * Makes one of several sources that tell the same: the first copy of everything wins, and each transaction of a slot,
@@ -22,10 +22,10 @@ type Told = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: 
  */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
-  readonly #slots: Lru<Slot, Told>;
+  readonly #slots: Lru<Slot, SlotState>;
   readonly #seenMax: number;
   /** Transactions that had been told before. */
-  doubled = 0;
+  duplicates = 0;
 
   constructor(listener: DeshredListener, { slotsTracked, seenPerSlotMax }: DeshredMergeLimits) {
     this.#listener = listener;
@@ -33,49 +33,51 @@ export class DeshredMerge implements DeshredListener {
     this.#seenMax = seenPerSlotMax;
   }
 
-  batch(batch: EntryBatch): void {
+  onBatch(batch: EntryBatch): void {
     const digest = hash('sha256', batch.entries, 'base64');
-    if (this.#isNew(this.#told(batch.slot).batches, digest)) this.#listener.batch(batch);
+    if (this.#isNew(this.#slotState(batch.slot).batches, digest)) this.#listener.onBatch(batch);
   }
 
-  transaction(transaction: DeshredTransaction): void {
-    const { signatures } = this.#told(transaction.slot);
-    if (this.#isNew(signatures, bytesKey(transaction.signature))) this.#listener.transaction(transaction);
-    else this.doubled++;
+  onTransaction(transaction: DeshredTransaction): void {
+    const { signatures } = this.#slotState(transaction.slot);
+    if (this.#isNew(signatures, bytesKey(transaction.signature))) this.#listener.onTransaction(transaction);
+    else this.duplicates++;
   }
 
   /**
    * The transactions of one batch, in order. One that the batch itself holds several times is told as often: no
    * valid block does so, and it is not for the stream to judge.
    */
-  transactions(batch: readonly DeshredTransaction[]): void {
-    const isNew = batch.map(({ slot, signature }) => !this.#told(slot).signatures.has(bytesKey(signature)));
+  onTransactions(batch: readonly DeshredTransaction[]): void {
+    const isNew = batch.map(
+      ({ slot, signature }) => !this.#slotState(slot).signatures.has(bytesKey(signature)),
+    );
     batch.forEach((transaction, index) => {
       if (isNew[index] !== true) {
-        this.doubled++;
+        this.duplicates++;
         return;
       }
-      this.#isNew(this.#told(transaction.slot).signatures, bytesKey(transaction.signature));
-      this.#listener.transaction(transaction);
+      this.#isNew(this.#slotState(transaction.slot).signatures, bytesKey(transaction.signature));
+      this.#listener.onTransaction(transaction);
     });
   }
 
-  slot(slot: DeshredSlot): void {
-    if (this.#isNew(this.#told(slot.slot).statuses, slot.status)) this.#listener.slot(slot);
+  onSlot(slot: DeshredSlot): void {
+    if (this.#isNew(this.#slotState(slot.slot).statuses, slot.status)) this.#listener.onSlot(slot);
   }
 
-  #told(slot: Slot): Told {
-    const known = this.#slots.get(slot);
-    if (known !== undefined) return known;
-    const told: Told = { signatures: new Set(), batches: new Set(), statuses: new Set() };
-    this.#slots.set(slot, told);
-    return told;
+  #slotState(slot: Slot): SlotState {
+    const existing = this.#slots.get(slot);
+    if (existing !== undefined) return existing;
+    const state: SlotState = { signatures: new Set(), batches: new Set(), statuses: new Set() };
+    this.#slots.set(slot, state);
+    return state;
   }
 
   /** Notes it where there is room: a doubled message is better than one that is lost. */
-  #isNew<T>(told: Set<T>, key: T): boolean {
-    if (told.has(key)) return false;
-    if (told.size < this.#seenMax) told.add(key);
+  #isNew<T>(seen: Set<T>, key: T): boolean {
+    if (seen.has(key)) return false;
+    if (seen.size < this.#seenMax) seen.add(key);
     return true;
   }
 }

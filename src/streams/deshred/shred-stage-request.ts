@@ -5,7 +5,7 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 const RECONNECT_FILTER = '__autoreconnect';
 
 /** Fields of a request by their names in geyser.proto that nothing is told for before a slot was run. */
-const laterFields = {
+const unsupportedFields = {
   accounts: 'accounts',
   transactionsStatus: 'transactions_status',
   blocks: 'blocks',
@@ -34,8 +34,8 @@ function withoutFailed({ failed: _, ...rest }: TransactionsFilter): Transactions
  * @throws GrpcError INVALID_ARGUMENT
  */
 export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
-  for (const [field, name] of Object.entries(laterFields)) {
-    const names = namesOf(request[field as keyof typeof laterFields]);
+  for (const [field, name] of Object.entries(unsupportedFields)) {
+    const names = namesOf(request[field as keyof typeof unsupportedFields]);
     if (names.every((one) => one === RECONNECT_FILTER)) continue;
     throw new GrpcError(
       'INVALID_ARGUMENT',
@@ -52,6 +52,9 @@ export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
         'leave it out, or use the standard service, which a svc_grpc_live_ key opens',
     );
   }
-  const heard = Array.from(transactions ?? [], ([name, filter]) => [name, withoutFailed(filter)] as const);
-  return { transactions: new Map(heard), slots: slots ?? new Map() };
+  const transactionFilters = Array.from(
+    transactions ?? [],
+    ([name, filter]) => [name, withoutFailed(filter)] as const,
+  );
+  return { transactions: new Map(transactionFilters), slots: slots ?? new Map() };
 }

@@ -13,11 +13,11 @@ abstract class LazyTransaction implements RawTransaction {
   readonly meta = null;
   readonly createdAt: Uint8Array;
   readonly index: number;
-  protected readonly told: DeshredTransaction;
+  protected readonly source: DeshredTransaction;
 
   /** @param index - among those of its slot that were told. */
-  constructor(told: DeshredTransaction, createdAt: Uint8Array, index: number) {
-    this.told = told;
+  constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number) {
+    this.source = source;
     this.createdAt = createdAt;
     this.index = index;
   }
@@ -26,19 +26,19 @@ abstract class LazyTransaction implements RawTransaction {
   abstract readonly info: Uint8Array;
 
   get slot(): RawTransaction['slot'] {
-    return this.told.slot;
+    return this.source.slot;
   }
 
   get signature(): Uint8Array {
-    return this.told.signature;
+    return this.source.signature;
   }
 
   get isVote(): boolean {
-    return this.told.isVote;
+    return this.source.isVote;
   }
 
   get keys(): RawTransaction['keys'] {
-    return this.told.keys;
+    return this.source.keys;
   }
 }
 
@@ -56,7 +56,7 @@ export class SubscribeTransaction extends LazyTransaction {
 
   #encode(): RawTransaction {
     const { slot, signature, isVote, keys, createdAt, index } = this;
-    const { transaction } = this.told;
+    const { transaction } = this.source;
     this.#encoded ??= rawShredTransaction({ slot, createdAt, signature, isVote, transaction, keys, index });
     return this.#encoded;
   }
@@ -78,7 +78,7 @@ export class SubscribeDeshredTransaction extends LazyTransaction {
 
   #encode(): Uint8Array {
     const { slot, signature, isVote, createdAt } = this;
-    const { transaction, loadedWritable, loadedReadonly, firstShredIndex, endShredIndex } = this.told;
+    const { transaction, loadedWritable, loadedReadonly, firstShredIndex, endShredIndex } = this.source;
     return deshredTransactionTail({
       ...{ slot, createdAt, signature, isVote, transaction },
       ...{ loadedWritable, loadedReadonly, firstShredIndex, endShredIndex },

@@ -1,6 +1,6 @@
-import type { Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
+import type { Slot } from '../../solana/units.ts';
 import { type Level, levelOf } from './level.ts';
 
 /** How long a blockhash may be used. Source: Agave, `MAX_PROCESSING_AGE`. */
@@ -9,16 +9,16 @@ export const BLOCKHASH_AGE_MAX = 150n;
 const BLOCKS_MAX = 400;
 
 /** A block as callers ask for it. */
-export type KnownBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
+export type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
 
-type Known = KnownBlock & { reached: Level | -1 };
+type TrackedBlock = ChainBlock & { level: Level | -1 };
 
 /** What the newest blocks are, for the calls that ask and do not stream. */
 export class ChainView {
-  readonly #blocks = new Map<Slot, Known>();
-  readonly #byHash = new Map<string, Known>();
+  readonly #blocks = new Map<Slot, TrackedBlock>();
+  readonly #byHash = new Map<string, TrackedBlock>();
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
-  readonly #newestBlock: [Known | null, Known | null, Known | null] = [null, null, null];
+  readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
 
   /**
    * A block was told, in place of one that an earlier version of the slot had; a node that does not tell its height is
@@ -26,20 +26,20 @@ export class ChainView {
    */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
-    this.#forget(this.#blocks.get(slot));
-    const block: Known = { slot, blockhash, blockHeight, reached: -1 };
+    this.#remove(this.#blocks.get(slot));
+    const block: TrackedBlock = { slot, blockhash, blockHeight, level: -1 };
     this.#blocks.set(slot, block);
     this.#byHash.set(blockhash, block);
-    if (this.#blocks.size > BLOCKS_MAX) this.#forget(this.#blocks.values().next().value);
+    if (this.#blocks.size > BLOCKS_MAX) this.#remove(this.#blocks.values().next().value);
   }
 
   /** A slot has come so far, and with it those before it. */
-  reached(slot: Slot, level: Level): void {
+  advance(slot: Slot, level: Level): void {
     const newest = this.#newestSlot[level];
     if (newest === null || slot > newest) this.#newestSlot[level] = slot;
     const block = this.#blocks.get(slot);
     if (block === undefined) return;
-    if (block.reached < level) block.reached = level;
+    if (block.level < level) block.level = level;
     const newestBlock = this.#newestBlock[level];
     if (newestBlock === null || slot >= newestBlock.slot) this.#newestBlock[level] = block;
   }
@@ -50,7 +50,7 @@ export class ChainView {
   }
 
   /** null before any was told. */
-  block(commitment: Commitment): KnownBlock | null {
+  block(commitment: Commitment): ChainBlock | null {
     return this.#newestBlock[levelOf(commitment)];
   }
 
@@ -59,19 +59,19 @@ export class ChainView {
     const level = levelOf(commitment);
     const newest = this.#newestBlock[level];
     if (newest === null) return null;
-    const known = this.#byHash.get(blockhash);
-    if (known !== undefined && known.reached >= level) {
-      return newest.blockHeight - known.blockHeight <= BLOCKHASH_AGE_MAX;
+    const tracked = this.#byHash.get(blockhash);
+    if (tracked !== undefined && tracked.level >= level) {
+      return newest.blockHeight - tracked.blockHeight <= BLOCKHASH_AGE_MAX;
     }
-    return this.#knowsBackTo(newest.blockHeight - BLOCKHASH_AGE_MAX) ? false : null;
+    return this.#hasBlocksSince(newest.blockHeight - BLOCKHASH_AGE_MAX) ? false : null;
   }
 
-  #knowsBackTo(blockHeight: bigint): boolean {
+  #hasBlocksSince(blockHeight: bigint): boolean {
     const [first] = this.#blocks.values();
     return first !== undefined && (first.blockHeight <= blockHeight || first.blockHeight <= 1n);
   }
 
-  #forget(block: Known | undefined): void {
+  #remove(block: TrackedBlock | undefined): void {
     if (block === undefined) return;
     this.#blocks.delete(block.slot);
     if (this.#byHash.get(block.blockhash) === block) this.#byHash.delete(block.blockhash);

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { key, signature } from '../../../test/streams/ledger-script.ts';
 import {
-  type DrawnAccount,
-  type DrawnBalance,
-  type DrawnTransaction,
-  drawnAccount,
-  drawnTransaction,
-  KeptStream,
-} from '../../../test/streams/drawn-updates.ts';
-import { key, signature } from '../../../test/streams/told-ledger.ts';
-import { lamports } from '../../ledger/units.ts';
+  type AccountFields,
+  accountUpdate,
+  type BalanceFields,
+  RecordingSink,
+  type TransactionFields,
+  transactionUpdate,
+} from '../../../test/streams/random-updates.ts';
 import type {
   AccountsDataFilter,
   AccountsFilter,
@@ -17,7 +16,8 @@ import type {
   SubscribeRequest,
   TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
-import { BlockTurns } from './channel/block-turns.ts';
+import { lamports } from '../../solana/units.ts';
+import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
@@ -77,7 +77,7 @@ const request: fc.Arbitrary<SubscribeRequest> = fc.record({
   transactionsStatus: namedOf(transactionsFilter),
 });
 
-const balances: fc.Arbitrary<readonly DrawnBalance[]> = fc.uniqueArray(
+const balances: fc.Arbitrary<readonly BalanceFields[]> = fc.uniqueArray(
   fc.record({
     at: fc.nat(3),
     owner: fc.oneof(number, fc.constant('nobody')),
@@ -104,7 +104,7 @@ const account = fc.record({
 });
 
 /** The rules as the reference has them, one after the other, over values and not bytes. */
-function accountPasses(filter: AccountsFilter, drawn: Required<DrawnAccount>): boolean {
+function accountPasses(filter: AccountsFilter, drawn: Required<AccountFields>): boolean {
   const { account: addresses = [], owner: owners = [], filters = [], nonemptyTxnSignature: written } = filter;
   if (addresses.length > 0 && !addresses.includes(key(drawn.address))) return false;
   if (owners.length > 0 && !owners.includes(key(drawn.owner))) return false;
@@ -112,7 +112,7 @@ function accountPasses(filter: AccountsFilter, drawn: Required<DrawnAccount>): b
   return filters.every((each) => dataPasses(each, drawn));
 }
 
-function dataPasses(filter: AccountsDataFilter, { data, lamports: have }: Required<DrawnAccount>): boolean {
+function dataPasses(filter: AccountsDataFilter, { data, lamports: have }: Required<AccountFields>): boolean {
   if (filter.kind === 'memcmp') {
     const [start, end] = [Number(filter.offset), Number(filter.offset) + filter.bytes.length];
     return end <= data.length && data.slice(start, end).join() === filter.bytes.join();
@@ -122,10 +122,10 @@ function dataPasses(filter: AccountsDataFilter, { data, lamports: have }: Requir
   return { eq: have === value, ne: have !== value, lt: have < value, gt: have > value }[compare];
 }
 
-function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<DrawnTransaction>): string[] {
-  const known = ({ owner }: DrawnBalance) => typeof owner === 'number';
+function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<TransactionFields>): string[] {
+  const known = ({ owner }: BalanceFields) => typeof owner === 'number';
   const [before, after] = [drawn.before.filter(known), drawn.after.filter(known)];
-  const amountIn = (list: readonly DrawnBalance[], at: number) => {
+  const amountIn = (list: readonly BalanceFields[], at: number) => {
     const found = list.find((balance) => balance.at === at);
     return found === undefined ? 'none' : (found.amount ?? '');
   };
@@ -139,7 +139,7 @@ function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<Dr
     .map(({ owner }) => key(owner as number));
 }
 
-function transactionPasses(filter: TransactionsFilter, drawn: Required<DrawnTransaction>): boolean {
+function transactionPasses(filter: TransactionsFilter, drawn: Required<TransactionFields>): boolean {
   const {
     accountInclude: include = [],
     accountExclude: exclude = [],
@@ -164,8 +164,8 @@ type Step =
   | { kind: 'join'; request: SubscribeRequest }
   | { kind: 'replace'; who: number; request: SubscribeRequest }
   | { kind: 'leave'; who: number }
-  | { kind: 'account'; drawn: Required<DrawnAccount> }
-  | { kind: 'transaction'; drawn: Required<DrawnTransaction> };
+  | { kind: 'account'; drawn: Required<AccountFields> }
+  | { kind: 'transaction'; drawn: Required<TransactionFields> };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), request }) },
@@ -175,7 +175,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('transaction' as const), drawn: transaction }) },
 );
 
-type Stream = { member: Member; stream: KeptStream; request: SubscribeRequest };
+type Stream = { member: Member; stream: RecordingSink; request: SubscribeRequest };
 
 /** What each stream should have been told of one update. */
 function expected({ request: wanted }: Stream, told: Step): string[][] {
@@ -188,13 +188,13 @@ function expected({ request: wanted }: Stream, told: Step): string[][] {
 }
 
 function walk(steps: readonly Step[]): number {
-  const channel = new Channel(new BlockTurns({ blocksTurnMs: 60_000 }));
+  const channel = new Channel(new BlockScheduler({ blocksTimeSliceMs: 60_000 }));
   const streams: Stream[] = [];
   let told = 0;
   const at = (who: number) => streams[who % Math.max(streams.length, 1)];
   for (const each of steps) {
     if (each.kind === 'join') {
-      const stream = new KeptStream();
+      const stream = new RecordingSink();
       const member = channel.add(stream);
       member.replace(compileFilters(each.request));
       streams.push({ member, stream, request: each.request });
@@ -203,10 +203,10 @@ function walk(steps: readonly Step[]): number {
       found?.member.replace(compileFilters(each.request));
       if (found !== undefined) found.request = each.request;
     } else if (each.kind === 'leave') {
-      at(each.who)?.member.leave();
+      at(each.who)?.member.close();
       if (streams.length > 0) streams.splice(each.who % streams.length, 1);
     } else {
-      channel.tell(each.kind === 'account' ? drawnAccount(each.drawn) : drawnTransaction(each.drawn));
+      channel.emit(each.kind === 'account' ? accountUpdate(each.drawn) : transactionUpdate(each.drawn));
       for (const stream of streams) {
         const names = stream.stream.take();
         expect(names).toEqual(expected(stream, each));

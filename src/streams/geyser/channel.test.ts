@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { key, signature } from '../../../test/streams/ledger-script.ts';
 import {
-  drawnAccount,
-  drawnBlock,
-  drawnBlockMeta,
-  drawnEntry,
-  drawnSlot,
-  drawnTransaction,
-  KeptStream,
-} from '../../../test/streams/drawn-updates.ts';
-import { key, signature } from '../../../test/streams/told-ledger.ts';
+  accountUpdate,
+  blockMetaUpdate,
+  blockUpdate,
+  entryUpdate,
+  RecordingSink,
+  slotUpdate,
+  transactionUpdate,
+} from '../../../test/streams/random-updates.ts';
 import { CuckooFilter } from '../../protocol/geyser/cuckoo-filter.ts';
 import { blockTail } from '../../protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
 import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
 import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { BlockTurns } from './channel/block-turns.ts';
+import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
@@ -25,16 +25,16 @@ function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
   const empty = { data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4, fingerprintBits: 16 };
   const message = { ...empty, hashSeed: 5n, hashAlgorithm: 0 };
   const filter = new CuckooFilter(message);
-  const fingerprints = numbers.map((n) => filter.placesOf(new Uint8Array(32).fill(n), 0).fingerprint);
+  const fingerprints = numbers.map((n) => filter.locate(new Uint8Array(32).fill(n), 0).fingerprint);
   return { ...message, data: new Uint8Array(Uint16Array.of(...fingerprints, 0, 0, 0, 0).buffer.slice(0, 8)) };
 }
 
 /** A channel with a stream for each request. */
 function stage(...requests: readonly SubscribeRequest[]) {
-  const channel = new Channel(new BlockTurns({ blocksTurnMs: 60_000 }));
-  const streams = requests.map(() => new KeptStream());
+  const channel = new Channel(new BlockScheduler({ blocksTimeSliceMs: 60_000 }));
+  const streams = requests.map(() => new RecordingSink());
   const members = requests.map((request, i) => {
-    const member = channel.add(streams[i] as KeptStream);
+    const member = channel.add(streams[i] as RecordingSink);
     member.replace(compileFilters(request));
     return member;
   });
@@ -52,16 +52,16 @@ describe('a stream is told', () => {
       b: { account: [key(1)] },
     });
     const { channel, streams } = stage({ accounts });
-    const account = drawnAccount({ address: 1, owner: 2 });
-    channel.tell(account);
+    const account = accountUpdate({ address: 1, owner: 2 });
+    channel.emit(account);
     expect(streams[0]?.messages[0]?.tail).toBe(account.tail);
     expect(streams[0]?.take()).toEqual([['z', 'a', 'b']]);
   });
 
   it('nothing that passes none of its filters', () => {
     const { channel, streams } = stage({ accounts: named({ a: { account: [key(9)] } }) }, NONE);
-    for (const update of [drawnAccount(), drawnTransaction(), drawnSlot('processed'), drawnEntry()]) {
-      channel.tell(update);
+    for (const update of [accountUpdate(), transactionUpdate(), slotUpdate('processed'), entryUpdate()]) {
+      channel.emit(update);
     }
     expect(streams.map((stream) => stream.messages)).toEqual([[], []]);
   });
@@ -69,8 +69,8 @@ describe('a stream is told', () => {
   it('a transaction, then its status, each with its names', () => {
     const transactions = named({ t: { accountInclude: [key(1)] }, u: {}, no: { vote: true } });
     const { channel, streams } = stage({ transactions, transactionsStatus: named({ s: { failed: false } }) });
-    const transaction = drawnTransaction({ keys: [1] });
-    channel.tell(transaction);
+    const transaction = transactionUpdate({ keys: [1] });
+    channel.emit(transaction);
     const tails = streams[0]?.messages.map(({ tail }) => tail);
     expect(tails).toEqual([transaction.tail, transactionStatusTail(transaction)]);
     expect(streams[0]?.take()).toEqual([['t', 'u'], ['s']]);
@@ -83,7 +83,7 @@ describe('a stream is told', () => {
         ...{ u: { signature: signature(1) }, v: { vote: true }, w: { vote: true }, x: { vote: true } },
       }),
     });
-    channel.tell(drawnTransaction({ keys: [1, 2, 1], signature: 1 }));
+    channel.emit(transactionUpdate({ keys: [1, 2, 1], signature: 1 }));
     expect(streams[0]?.take()).toEqual([['t', 'u']]);
   });
 
@@ -93,9 +93,9 @@ describe('a stream is told', () => {
       entry: ['e', 'f'],
       blocksMeta: ['m', 'n'],
     });
-    for (const status of ['createdBank', 'processed', 'confirmed'] as const) channel.tell(drawnSlot(status));
-    channel.tell(drawnEntry());
-    channel.tell(drawnBlockMeta());
+    for (const status of ['createdBank', 'processed', 'confirmed'] as const) channel.emit(slotUpdate(status));
+    channel.emit(entryUpdate());
+    channel.emit(blockMetaUpdate());
     expect(streams[0]?.take()).toEqual([['i'], ['s', 'c', 'i'], ['s', 'i'], ['e', 'f'], ['m', 'n']]);
   });
 
@@ -105,11 +105,11 @@ describe('a stream is told', () => {
       entry: ['e'],
     });
     members[0]?.replace(compileFilters({ accounts: named({ b: { account: [key(2)] } }) }));
-    for (const address of [1, 2]) channel.tell(drawnAccount({ address }));
-    channel.tell(drawnEntry());
+    for (const address of [1, 2]) channel.emit(accountUpdate({ address }));
+    channel.emit(entryUpdate());
     expect(streams[0]?.take()).toEqual([['b']]);
     members[0]?.replace(compileFilters(NONE));
-    channel.tell(drawnAccount({ address: 2 }));
+    channel.emit(accountUpdate({ address: 2 }));
     expect(streams[0]?.take()).toEqual([]);
   });
 
@@ -118,9 +118,9 @@ describe('a stream is told', () => {
       { accounts: named({ a: {} }) },
       { accounts: named({ b: {} }) },
     );
-    const [first, second] = streams as [KeptStream, KeptStream];
+    const [first, second] = streams as [RecordingSink, RecordingSink];
     const leaveBoth = () => {
-      for (const member of members) member.leave();
+      for (const member of members) member.close();
     };
     for (const stream of [first, second]) {
       const push = stream.push.bind(stream);
@@ -129,24 +129,24 @@ describe('a stream is told', () => {
         leaveBoth();
       };
     }
-    channel.tell(drawnAccount());
-    channel.tell(drawnAccount());
+    channel.emit(accountUpdate());
+    channel.emit(accountUpdate());
     members[0]?.replace(compileFilters({ entry: ['e'] }));
-    channel.tell(drawnEntry());
+    channel.emit(entryUpdate());
     expect([...first.take(), ...second.take()]).toHaveLength(1);
     expect(channel.size).toBe(0);
   });
 });
 
 describe('a block', () => {
-  const transactions = [drawnTransaction({ keys: [1, 2] }), drawnTransaction({ keys: [3] })];
-  const accounts = [drawnAccount({ address: 1, data: new Uint8Array(9) }), drawnAccount({ address: 3 })];
-  const entries = [drawnEntry()];
-  const block = drawnBlock({ transactions, accounts, entries });
+  const transactions = [transactionUpdate({ keys: [1, 2] }), transactionUpdate({ keys: [3] })];
+  const accounts = [accountUpdate({ address: 1, data: new Uint8Array(9) }), accountUpdate({ address: 3 })];
+  const entries = [entryUpdate()];
+  const block = blockUpdate({ transactions, accounts, entries });
 
   it('is told once for each filter, with its transactions unless it says otherwise', () => {
     const { channel, streams } = stage({ blocks: named({ a: {}, b: { includeTransactions: false } }) });
-    channel.tell(block);
+    channel.emit(block);
     const tails = streams[0]?.messages.map(({ tail }) => tail);
     const none = { transactions: [], accounts: [], entries: [], slices: null };
     expect(tails).toEqual([blockTail(block, { ...none, transactions }), blockTail(block, none)]);
@@ -160,7 +160,7 @@ describe('a block', () => {
       b: { accountInclude: [key(9)], includeAccounts: true },
     });
     const { channel, streams } = stage({ blocks, accountsDataSlice });
-    channel.tell(block);
+    channel.emit(block);
     const some = { transactions: transactions.slice(0, 1), accounts: accounts.slice(0, 1), entries };
     const none = { transactions: [], accounts: [], entries: [] };
     expect(streams[0]?.messages.map(({ tail }) => tail)).toEqual([
@@ -171,12 +171,12 @@ describe('a block', () => {
 });
 
 describe('streams share', () => {
-  const bytesOf = (streams: readonly KeptStream[]) => streams.map(({ messages }) => messages[0]);
+  const bytesOf = (streams: readonly RecordingSink[]) => streams.map(({ messages }) => messages[0]);
 
   it('the bytes of equal names', () => {
     const accounts = named({ a: {}, b: {} });
     const { channel, streams } = stage({ accounts }, { accounts }, { accounts: named({ a: {} }) });
-    channel.tell(drawnAccount());
+    channel.emit(accountUpdate());
     const [first, second, third] = bytesOf(streams);
     expect(second?.names).toBe(first?.names);
     expect(third?.names).not.toBe(first?.names);
@@ -187,7 +187,7 @@ describe('streams share', () => {
       { transactionsStatus: named({ a: {} }) },
       { transactionsStatus: named({ b: {} }) },
     );
-    channel.tell(drawnTransaction());
+    channel.emit(transactionUpdate());
     const [first, second] = bytesOf(streams);
     expect(second?.tail).toBe(first?.tail);
   });
@@ -202,8 +202,8 @@ describe('streams share', () => {
       { accounts },
     );
     for (const data of [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(5, 6, 7, 8)]) {
-      const account = drawnAccount({ data });
-      channel.tell(account);
+      const account = accountUpdate({ data });
+      channel.emit(account);
       const [first, second, third, whole] = streams.map(({ messages }) => messages.at(-1)?.tail);
       expect(first).toEqual(slicedAccountTail(account, [slice]));
       expect(second).toBe(first);
@@ -220,7 +220,7 @@ describe('streams share', () => {
       { blocks: named({ b: again }) },
       { blocks: named({ c: { accountInclude: [key(1)] } }) },
     );
-    channel.tell(drawnBlock({ transactions: [drawnTransaction({ keys: [1] })] }));
+    channel.emit(blockUpdate({ transactions: [transactionUpdate({ keys: [1] })] }));
     const [first, second, third] = bytesOf(streams);
     expect(second?.tail).toBe(first?.tail);
     expect(third?.tail).not.toBe(first?.tail);
@@ -230,13 +230,13 @@ describe('streams share', () => {
 describe('nothing is made that nobody is told', () => {
   it('reads the rest of a message only when a stream is told', () => {
     const { channel } = stage({ transactions: named({ t: { accountInclude: [key(9)] } }) });
-    const transaction = { ...drawnTransaction() };
+    const transaction = { ...transactionUpdate() };
     Object.defineProperty(transaction, 'tail', {
       get: () => {
         throw new Error('it was read');
       },
     });
-    expect(() => channel.tell(transaction)).not.toThrow();
+    expect(() => channel.emit(transaction)).not.toThrow();
   });
 });
 
@@ -249,14 +249,14 @@ describe('a cuckoo filter', () => {
       d: { account: [key(3)], cuckooAccounts: cuckoo },
     });
     const { channel, streams } = stage({ accounts });
-    for (const address of [1, 3, 4]) channel.tell(drawnAccount({ address }));
+    for (const address of [1, 3, 4]) channel.emit(accountUpdate({ address }));
     expect(streams[0]?.take()).toEqual([['c', 'd'], ['d']]);
   });
 
   it('does not stand for the owner that is asked for beside it', () => {
     const accounts = named({ c: { owner: [key(5)], cuckooAccounts: cuckoo } });
     const { channel, streams } = stage({ accounts });
-    for (const owner of [1, 5]) channel.tell(drawnAccount({ address: 1, owner }));
+    for (const owner of [1, 5]) channel.emit(accountUpdate({ address: 1, owner }));
     expect(streams[0]?.take()).toEqual([['c']]);
   });
 
@@ -268,16 +268,16 @@ describe('a cuckoo filter', () => {
       f: { tokenAccounts: 'all' as const, cuckooAccountInclude: cuckoo },
     });
     const { channel, streams } = stage({ transactions });
-    for (const keys of [[9, 2], [3], [9], [2, 3]]) channel.tell(drawnTransaction({ keys }));
-    channel.tell(drawnTransaction({ keys: [9], after: [{ at: 1, owner: 1, amount: '1' }] }));
+    for (const keys of [[9, 2], [3], [9], [2, 3]]) channel.emit(transactionUpdate({ keys }));
+    channel.emit(transactionUpdate({ keys: [9], after: [{ at: 1, owner: 1, amount: '1' }] }));
     expect(streams[0]?.take()).toEqual([['c', 'd', 'f'], ['d'], ['c', 'd', 'e', 'f'], ['f']]);
   });
 
   it('thins blocks', () => {
     const { channel, streams } = stage({ blocks: named({ b: { cuckooAccountInclude: cuckoo } }) });
-    const transactions = [drawnTransaction({ keys: [9] }), drawnTransaction({ keys: [2] })];
-    const block = drawnBlock({ transactions });
-    channel.tell(block);
+    const transactions = [transactionUpdate({ keys: [9] }), transactionUpdate({ keys: [2] })];
+    const block = blockUpdate({ transactions });
+    channel.emit(block);
     const chosen = { transactions: transactions.slice(1), accounts: [], entries: [], slices: null };
     expect(streams[0]?.messages[0]?.tail).toEqual(blockTail(block, chosen));
   });

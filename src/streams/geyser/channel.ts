@@ -9,11 +9,11 @@ import type {
   RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
-import { type BlockReader, BlockTurns } from './channel/block-turns.ts';
+import { type BlockReader, BlockScheduler } from './channel/block-scheduler.ts';
+import { FilterIndex } from './channel/filter-index.ts';
 import type { Listener } from './channel/listener.ts';
 import { Matches } from './channel/matches.ts';
-import { Wanted } from './channel/wanted.ts';
-import { WantedIndex } from './channel/wanted-index.ts';
+import { MemberFilters } from './channel/member-filters.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
@@ -22,7 +22,7 @@ export interface Member {
   /** What it wants from now on, in place of what it wanted. */
   replace(filters: Filters): void;
   /** Ends it: it is told nothing more but what waits of blocks. Harmless when it is over. */
-  leave(): void;
+  close(): void;
 }
 
 /**
@@ -33,15 +33,15 @@ export interface Member {
  * follows on the streams that want them is too.
  */
 export class Channel {
-  readonly #index = new WantedIndex();
+  readonly #index = new FilterIndex();
   readonly #matches = new Matches();
   /** Tails of the account that is being told, by what parts of its data are wanted. */
-  readonly #sliced = new Map<string, Uint8Array>();
-  readonly #blocks: BlockTurns;
+  readonly #slicedTails = new Map<string, Uint8Array>();
+  readonly #blocks: BlockScheduler;
   #size = 0;
 
   /** @param blocks - shared by all channels that may tell the same stream. */
-  constructor(blocks = new BlockTurns()) {
+  constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }
 
@@ -52,120 +52,120 @@ export class Channel {
 
   /** @returns a member that wants nothing yet. */
   add(sink: GeyserSink): Member {
-    let wanted: Wanted | null = null;
-    let isHere = true;
+    let memberFilters: MemberFilters | null = null;
+    let isOpen = true;
     const replace = (filters: Filters | null): void => {
-      if (wanted !== null) this.#index.remove(wanted);
-      wanted = filters === null ? null : new Wanted(this.#wayTo(sink, filters), filters);
-      if (wanted !== null) this.#index.add(wanted);
+      if (memberFilters !== null) this.#index.remove(memberFilters);
+      memberFilters = filters === null ? null : new MemberFilters(this.#sinkFor(sink, filters), filters);
+      if (memberFilters !== null) this.#index.add(memberFilters);
     };
     this.#size += 1;
     return {
       replace: (filters) => {
-        if (isHere) replace(filters);
+        if (isOpen) replace(filters);
       },
-      leave: () => {
-        if (!isHere) return;
-        isHere = false;
+      close: () => {
+        if (!isOpen) return;
+        isOpen = false;
         replace(null);
         this.#size -= 1;
       },
     };
   }
 
-  tell(update: RawUpdate | RawBlock): void {
+  emit(update: RawUpdate | RawBlock): void {
     switch (update.kind) {
       case 'account':
-        this.#tellAccount(update);
+        this.#emitAccount(update);
         break;
       case 'transaction':
-        this.#tellTransaction(update);
-        this.#tellStatus(update);
+        this.#emitTransaction(update);
+        this.#emitStatus(update);
         break;
       case 'slot':
-        this.#tellSlot(update);
+        this.#emitSlot(update);
         break;
       case 'entry':
-        this.#tellNamed(this.#index.entry, ({ entry }) => entry, update);
+        this.#emitNamed(this.#index.entry, ({ entry }) => entry, update);
         break;
       case 'blockMeta':
-        this.#tellNamed(this.#index.blocksMeta, ({ blocksMeta }) => blocksMeta, update);
+        this.#emitNamed(this.#index.blocksMeta, ({ blocksMeta }) => blocksMeta, update);
         break;
       case 'block':
-        this.#tellBlock(update);
+        this.#emitBlock(update);
         break;
     }
   }
 
   /** Streams that want no blocks, and wait for none, are told without a detour. */
-  #wayTo(sink: GeyserSink, { blocks }: Filters): GeyserSink {
-    return blocks.length > 0 || this.#blocks.isHolding(sink) ? this.#blocks.ordered(sink) : sink;
+  #sinkFor(sink: GeyserSink, { blocks }: Filters): GeyserSink {
+    return blocks.length > 0 || this.#blocks.hasPendingBlock(sink) ? this.#blocks.ordered(sink) : sink;
   }
 
-  #tellAccount(account: RawAccount): void {
+  #emitAccount(account: RawAccount): void {
     const matches = this.#matches;
-    matches.begin();
+    matches.start();
     this.#index.matchAccount(account, matches);
-    for (let lane = matches.take(); lane !== null; lane = matches.take()) {
-      const { listener } = lane;
-      const names = lane.takeNames();
-      if (!listener.isGone) listener.sink.push(names, this.#accountTail(account, listener));
+    for (let group = matches.take(); group !== null; group = matches.take()) {
+      const { listener } = group;
+      const names = group.takeNames();
+      if (!listener.isRemoved) listener.sink.push(names, this.#accountTail(account, listener));
     }
-    if (this.#sliced.size > 0) this.#sliced.clear();
+    if (this.#slicedTails.size > 0) this.#slicedTails.clear();
   }
 
   #accountTail(account: RawAccount, { slices, slicesKey }: Listener): Uint8Array {
     if (slices === null) return account.tail;
-    const known = this.#sliced.get(slicesKey);
-    if (known !== undefined) return known;
+    const existing = this.#slicedTails.get(slicesKey);
+    if (existing !== undefined) return existing;
     const tail = slicedAccountTail(account, slices);
-    this.#sliced.set(slicesKey, tail);
+    this.#slicedTails.set(slicesKey, tail);
     return tail;
   }
 
-  #tellTransaction(transaction: RawTransaction): void {
-    this.#matches.begin();
+  #emitTransaction(transaction: RawTransaction): void {
+    this.#matches.start();
     this.#index.matchTransaction(transaction, this.#matches);
     if (this.#matches.count > 0) this.#pushAll(transaction.tail);
   }
 
-  #tellStatus(transaction: RawTransaction): void {
-    this.#matches.begin();
+  #emitStatus(transaction: RawTransaction): void {
+    this.#matches.start();
     this.#index.matchStatus(transaction, this.#matches);
     if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(transaction));
   }
 
   #pushAll(tail: Uint8Array): void {
     const matches = this.#matches;
-    for (let lane = matches.take(); lane !== null; lane = matches.take()) {
-      const names = lane.takeNames();
-      if (!lane.listener.isGone) lane.listener.sink.push(names, tail);
+    for (let group = matches.take(); group !== null; group = matches.take()) {
+      const names = group.takeNames();
+      if (!group.listener.isRemoved) group.listener.sink.push(names, tail);
     }
   }
 
-  #tellSlot(slot: RawSlot): void {
+  #emitSlot(slot: RawSlot): void {
     for (const { listener, slots } of this.#index.slots) {
       const names = slots?.namesOf(slot.status) ?? null;
       if (names !== null) listener.sink.push(names, slot.tail);
     }
   }
 
-  #tellNamed(
-    all: ReadonlySet<Wanted>,
-    namesOf: (wanted: Wanted) => Uint8Array | null,
+  #emitNamed(
+    all: ReadonlySet<MemberFilters>,
+    namesOf: (memberFilters: MemberFilters) => Uint8Array | null,
     update: RawEntry | RawBlockMeta,
   ): void {
-    for (const wanted of all) {
-      const names = namesOf(wanted);
-      if (names !== null) wanted.listener.sink.push(names, update.tail);
+    for (const memberFilters of all) {
+      const names = namesOf(memberFilters);
+      if (names !== null) memberFilters.listener.sink.push(names, update.tail);
     }
   }
 
-  #tellBlock(block: RawBlock): void {
+  #emitBlock(block: RawBlock): void {
     const readers: BlockReader[] = [];
     for (const { listener, blocks } of this.#index.blocks) {
       readers.push({ sink: this.#blocks.ordered(listener.sink), choices: blocks });
     }
-    this.#blocks.tell(block, readers);
+    this.#blocks.emit(block, readers);
   }
 }

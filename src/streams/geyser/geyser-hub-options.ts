@@ -1,14 +1,14 @@
-import { type BlockTurnsLimits, blockTurnsDefaults } from './channel/block-turns.ts';
-import type { HeldContentLimits } from './held-content.ts';
+import { type BlockSchedulerLimits, blockSchedulerDefaults } from './channel/block-scheduler.ts';
 import type { HubStreamLimits } from './hub-stream.ts';
 import type { ReplayLimits } from './replay.ts';
-import type { ReplayTurnsLimits } from './replay-turns.ts';
+import type { ReplaySchedulerLimits } from './replay-scheduler.ts';
+import type { SlotStoreLimits } from './slot-store.ts';
 
-export type GeyserHubOptions = HeldContentLimits &
+export type GeyserHubOptions = SlotStoreLimits &
   HubStreamLimits &
   ReplayLimits &
-  ReplayTurnsLimits &
-  BlockTurnsLimits &
+  ReplaySchedulerLimits &
+  BlockSchedulerLimits &
   Readonly<{
     /** What GetVersion answers: JSON text. */
     version: string;
@@ -23,6 +23,6 @@ export const geyserHubOptions: GeyserHubOptions = {
   replayPauseMs: 5,
   replaysMax: 32,
   replayReadyTimeoutMs: 60_000,
-  ...blockTurnsDefaults,
+  ...blockSchedulerDefaults,
   version: '{}',
 };

@@ -1,7 +1,7 @@
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 
 /** How much of its stream a client has not taken yet. */
-export type Behind = Readonly<{
+export type StreamBacklog = Readonly<{
   messages: number;
   /** Of those of them that are made already: messages of blocks are made when their turn comes. */
   bytes: number;
@@ -25,5 +25,5 @@ export interface GeyserSink {
   /** Ends the stream; what was pushed before still goes out. */
   end(status: GrpcStatus): void;
   /** Ends the stream, since its client is too slow for it; what was pushed before still goes out. */
-  lag(behind: Behind): void;
+  lag(backlog: StreamBacklog): void;
 }

@@ -1,20 +1,20 @@
-import type { Slot } from '../../ledger/units.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
-import type { BlockTurns } from './channel/block-turns.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { BlockScheduler } from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
-import type { GeyserSource, Wish } from './geyser-source.ts';
-import type { HeldContent, HeldContentLimits } from './held-content.ts';
+import type { FilterSet, GeyserSource } from './geyser-source.ts';
 import { type Level, levelOf } from './level.ts';
 import { Replay, type ReplayLimits } from './replay.ts';
-import type { ReplayTurns } from './replay-turns.ts';
+import type { ReplayScheduler } from './replay-scheduler.ts';
+import { requestedKinds } from './requested-kinds.ts';
+import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
 import type { OpenedStream } from './stream-opener.ts';
-import { wantedKinds } from './wanted-kinds.ts';
 
 export type HubStreamLimits = Readonly<{
   /** How long a stream that begins in the past waits at most for what nodes tell of it again, in milliseconds. */
@@ -26,12 +26,12 @@ type HubStreamOptions = Readonly<{
   /** By level. */
   channels: readonly [Channel, Channel, Channel];
   /** Of all channels, of replays too. */
-  blocks: BlockTurns;
-  replays: ReplayTurns;
-  held: HeldContent;
+  blocks: BlockScheduler;
+  replays: ReplayScheduler;
+  slotStore: SlotStore;
   source: GeyserSource;
-  limits: HubStreamLimits & ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
-  closed: () => void;
+  limits: HubStreamLimits & ReplayLimits & Pick<SlotStoreLimits, 'replaySlots'>;
+  onClosed: () => void;
 }>;
 
 /** One `Subscribe` stream: what it wants, where it hears it, and its way out of the past. */
@@ -42,10 +42,10 @@ export class HubStream implements OpenedStream {
   #member: Member | null = null;
   /** What it wants now. */
   #filters: Filters | null = null;
-  #wish: Wish | null = null;
+  #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
   /** Grows with each request: what waits for an older one comes too late. */
-  #run = 0;
+  #generation = 0;
   #isOpen = true;
 
   constructor(options: HubStreamOptions) {
@@ -53,7 +53,7 @@ export class HubStream implements OpenedStream {
   }
 
   /** Whether it is owed updates of one of the kinds. */
-  wantsOneOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
+  requestsAnyOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
     return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
@@ -67,30 +67,30 @@ export class HubStream implements OpenedStream {
    * refuses with; the stream is then to be closed.
    */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
-    const wanted = request as SubscribeRequest;
-    const filters = compileFilters(wanted);
-    const from = wanted.fromSlot ?? null;
+    const subscribeRequest = request as SubscribeRequest;
+    const filters = compileFilters(subscribeRequest);
+    const from = subscribeRequest.fromSlot ?? null;
     if (from !== null && this.#options.limits.replaySlots === 0) {
       throw new GrpcError('INTERNAL', 'from_slot is not supported');
     }
     if (!this.#isOpen) return;
-    const run = ++this.#run;
-    const wish = this.#want(wanted, from);
+    const generation = ++this.#generation;
+    const filterSet = this.#subscribe(subscribeRequest, from);
     this.#filters = filters;
     // What is left of the past that was asked for before is owed still.
     if (from === null && this.#replay !== null) {
       this.#replay.change(filters, this.#level);
       return;
     }
-    this.#forget();
+    this.#detach();
     if (from === null) {
-      this.#hear(filters);
+      this.#attach(filters);
       return;
     }
     // All of the past is told anew.
     this.#options.blocks.drop(this.#options.sink);
-    await this.#readyInTime(wish);
-    if (run !== this.#run || !this.#isOpen) return;
+    await this.#readyInTime(filterSet);
+    if (generation !== this.#generation || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);
   }
@@ -105,63 +105,63 @@ export class HubStream implements OpenedStream {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#forget();
+    this.#detach();
     this.#options.blocks.drop(this.#options.sink);
-    this.#wish?.end();
-    this.#options.closed();
+    this.#filterSet?.end();
+    this.#options.onClosed();
   }
 
-  #want(wanted: SubscribeRequest, from: Slot | null): Wish {
-    const before = this.#wish;
-    const wish = this.#options.source.want(wanted, from, before);
-    this.#wish = wish;
-    before?.end();
-    this.#kinds = wantedKinds(wanted);
-    this.#level = levelOf(wanted.commitment);
-    return wish;
+  #subscribe(subscribeRequest: SubscribeRequest, from: Slot | null): FilterSet {
+    const previous = this.#filterSet;
+    const filterSet = this.#options.source.subscribe(subscribeRequest, from, previous);
+    this.#filterSet = filterSet;
+    previous?.end();
+    this.#kinds = requestedKinds(subscribeRequest);
+    this.#level = levelOf(subscribeRequest.commitment);
+    return filterSet;
   }
 
   /** Requests behind this one wait as long. @throws Failure UPSTREAM_UNAVAILABLE */
-  async #readyInTime({ ready }: Wish): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
+  async #readyInTime({ ready }: FilterSet): Promise<void> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
     const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
     const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
     try {
-      await Promise.race([ready, late]);
+      await Promise.race([ready, timeout]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #forget(): void {
+  #detach(): void {
     this.#replay?.stop();
     this.#replay = null;
-    this.#member?.leave();
+    this.#member?.close();
     this.#member = null;
   }
 
-  #hear(filters: Filters): void {
+  #attach(filters: Filters): void {
     this.#member = this.#options.channels[this.#level].add(this.#options.sink);
     this.#member.replace(filters);
   }
 
   #checkReplay(from: Slot): void {
-    const first = this.#options.held.firstAvailable();
+    const first = this.#options.slotStore.firstAvailable();
     if (first === null || from >= first) return;
     throw new GrpcError('OUT_OF_RANGE', `broadcast from ${from} is not available, last available: ${first}`);
   }
 
   #replayFrom(from: Slot, filters: Filters): void {
-    const { held, sink, limits, blocks, replays } = this.#options;
+    const { slotStore, sink, limits, blocks, replays } = this.#options;
     this.#replay = new Replay({
-      ...{ from, level: this.#level, filters, held, sink, limits, blocks, replays },
-      joined: () => {
+      ...{ from, level: this.#level, filters, slotStore, sink, limits, blocks, replays },
+      onCaughtUp: () => {
         // What it heard at the join may have ended it.
         if (!this.#isOpen) return;
         this.#replay = null;
-        this.#hear(this.#filters ?? filters);
+        this.#attach(this.#filters ?? filters);
       },
-      lagged: (slots) => {
+      onLagged: (slots) => {
         if (!this.#isOpen) return;
         this.close();
         const { waitingMessages = 0, waitingBytes = 0 } = sink;

@@ -1,7 +1,3 @@
-import type { Account } from '../../ledger/account/account.ts';
-import type { Block } from '../../ledger/block.ts';
-import { programs } from '../../ledger/programs.ts';
-import { lamports, type Slot } from '../../ledger/units.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
 import { rawEntry } from '../../protocol/geyser/encode/raw-entry.ts';
@@ -9,6 +5,10 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Block } from '../../solana/block.ts';
+import { programs } from '../../solana/programs.ts';
+import { lamports, type Slot } from '../../solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
 import { CreatedAt } from './created-at.ts';
 import type { GeyserListener } from './geyser-source.ts';
@@ -33,7 +33,7 @@ const DRAINED: Account = {
 };
 
 /** What is known of a slot that is not rooted yet. */
-type KnownSlot = { parent: Slot | null; entries: number };
+type SlotState = { parent: Slot | null; entries: number };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
 
@@ -45,7 +45,7 @@ export class LedgerUpdates {
   readonly #listener: GeyserListener;
   readonly #options: LedgerUpdatesOptions;
   readonly #createdAt = new CreatedAt();
-  readonly #slots = new Map<Slot, KnownSlot>();
+  readonly #slots = new Map<Slot, SlotState>();
 
   constructor(listener: GeyserListener, options: Partial<LedgerUpdatesOptions> = {}) {
     this.#listener = listener;
@@ -53,16 +53,16 @@ export class LedgerUpdates {
   }
 
   /** Takes the next event; what is made of it is told before this returns. */
-  tell(event: LedgerEvent): void {
+  onEvent(event: LedgerEvent): void {
     const update = this.#updateOf(event);
-    if (update !== null) this.#listener.tell(update);
+    if (update !== null) this.#listener.onUpdate(update);
   }
 
   #updateOf(event: LedgerEvent): RawUpdate | null {
     const createdAt = this.#now();
     switch (event.kind) {
       case 'created':
-        this.#known(event.slot).parent = event.parent;
+        this.#slotState(event.slot).parent = event.parent;
         return this.#status(event.slot, 'createdBank');
       case 'firstShred':
         return this.#status(event.slot, 'firstShredReceived');
@@ -71,7 +71,7 @@ export class LedgerUpdates {
       case 'transaction':
         return this.#transaction(event);
       case 'entry':
-        this.#known(event.slot).entries++;
+        this.#slotState(event.slot).entries++;
         return rawEntry(event, createdAt);
       case 'block':
         return this.#blockMeta(event.block);
@@ -95,7 +95,7 @@ export class LedgerUpdates {
   }
 
   #status(slot: Slot, status: SlotStatus, deadError: string | null = null): RawUpdate {
-    const { parent } = this.#known(slot);
+    const { parent } = this.#slotState(slot);
     if (status === 'finalized' || status === 'dead') this.#slots.delete(slot);
     return rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#now());
   }
@@ -103,13 +103,13 @@ export class LedgerUpdates {
   #transaction({ slot, index, executed, isVote }: EventOf<'transaction'>): RawUpdate | null {
     const [signature] = executed.transaction.signatures;
     if (signature === undefined) return null;
-    const placed = { signature, isVote, executed, index };
-    return rawTransaction({ slot, createdAt: this.#now(), placed });
+    const info = { signature, isVote, executed, index };
+    return rawTransaction({ slot, createdAt: this.#now(), info });
   }
 
   #blockMeta(block: Block): RawUpdate {
-    const known = this.#known(block.slot);
-    known.parent ??= block.parentSlot;
+    const state = this.#slotState(block.slot);
+    state.parent ??= block.parentSlot;
     const { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot } = block;
     return rawBlockMeta(
       {
@@ -118,22 +118,22 @@ export class LedgerUpdates {
         numRewardPartitions: numRewardPartitions ?? null,
         parentBlockhash: block.previousBlockhash,
         executedTransactionCount: block.transactions.length,
-        entriesCount: known.entries,
+        entriesCount: state.entries,
       },
       this.#now(),
       null,
     );
   }
 
-  #known(slot: Slot): KnownSlot {
-    const known = this.#slots.get(slot);
-    if (known !== undefined) return known;
-    const fresh: KnownSlot = { parent: null, entries: 0 };
-    this.#slots.set(slot, fresh);
+  #slotState(slot: Slot): SlotState {
+    const existing = this.#slots.get(slot);
+    if (existing !== undefined) return existing;
+    const created: SlotState = { parent: null, entries: 0 };
+    this.#slots.set(slot, created);
     if (this.#slots.size > this.#options.slotsMax) {
       this.#slots.delete(this.#slots.keys().next().value ?? slot);
     }
-    return fresh;
+    return created;
   }
 }
 

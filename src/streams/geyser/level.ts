@@ -8,11 +8,11 @@ export type Level = 0 | 1 | 2;
 export const levelOf = (commitment: Commitment = 'processed'): Level =>
   commitments.indexOf(commitment) as Level;
 
-const reached: Readonly<Partial<Record<SlotStatus, Level>>> = {
+const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
   processed: 0,
   confirmed: 1,
   finalized: 2,
 };
 
 /** The level that a status says a slot has reached; undefined when it only says how the slot is made. */
-export const levelOfStatus = (status: SlotStatus): Level | undefined => reached[status];
+export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];

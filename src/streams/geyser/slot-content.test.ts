@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { account, entry, meta, status } from '../../../test/streams/raw-slots.ts';
-import { slot } from '../../ledger/units.ts';
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
+import { slot } from '../../solana/units.ts';
 import { type RawContent, SlotContent } from './slot-content.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,5 +1,4 @@
-import { bytesKey } from '../../base/bytes-key.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type {
   RawAccount,
   RawBlock,
@@ -8,13 +7,14 @@ import type {
   RawSlot,
   RawTransaction,
 } from '../../protocol/geyser/raw-update.ts';
-import { heldBytes } from './held-bytes.ts';
+import type { Slot } from '../../solana/units.ts';
 import { type Level, levelOfStatus } from './level.ts';
+import { updateMemoryBytes } from './update-memory.ts';
 
 /** What is told of a slot while it is made. */
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
-const NOTHING_REACHED = -1;
+const NO_LEVEL = -1;
 /** Statuses of one version of a slot: three of how it is made, its death, and three commitments are usual. */
 const STATUSES_MAX = 64;
 
@@ -26,10 +26,10 @@ export class SlotContent {
   readonly statuses: RawSlot[] = [];
   /** What all of it takes in memory. */
   bytes = 0;
-  reached: Level | typeof NOTHING_REACHED = NOTHING_REACHED;
+  level: Level | typeof NO_LEVEL = NO_LEVEL;
   #meta: RawBlockMeta | null = null;
   #content: RawContent[] = [];
-  #settled: readonly RawContent[] | null = null;
+  #finalContent: readonly RawContent[] | null = null;
   #block: RawBlock | null = null;
 
   constructor(slot: Slot) {
@@ -37,7 +37,7 @@ export class SlotContent {
   }
 
   get isProcessed(): boolean {
-    return this.reached !== NOTHING_REACHED;
+    return this.level !== NO_LEVEL;
   }
 
   /** All of it: every write of every account. */
@@ -47,8 +47,8 @@ export class SlotContent {
 
   add(update: RawContent): void {
     this.#content.push(update);
-    this.bytes += heldBytes(update);
-    this.#settled = null;
+    this.bytes += updateMemoryBytes(update);
+    this.#finalContent = null;
     this.#block = null;
   }
 
@@ -59,46 +59,46 @@ export class SlotContent {
   /** Says how the block ends. */
   close(meta: RawBlockMeta): void {
     this.#meta = meta;
-    this.bytes += heldBytes(meta);
+    this.bytes += updateMemoryBytes(meta);
   }
 
   /** Keeps a status for those who begin in the past. Of how a slot is made no more than is ever told is kept. */
   addStatus(status: RawSlot): void {
     if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
     this.statuses.push(status);
-    this.bytes += heldBytes(status);
+    this.bytes += updateMemoryBytes(status);
   }
 
   /** Another version of the slot begins: what was told of the one before counts no more. */
   restart(): void {
     this.#content = [];
-    this.#settled = null;
+    this.#finalContent = null;
     this.#block = null;
     this.parent = null;
     this.#meta = null;
     this.statuses.length = 0;
     this.bytes = 0;
-    this.reached = NOTHING_REACHED;
+    this.level = NO_LEVEL;
   }
 
   /** What whoever waits for a commitment is told: of each account only the last write. */
-  settled(): readonly RawContent[] {
-    this.#settled ??= lastWrites(this.#content);
-    return this.#settled;
+  finalContent(): readonly RawContent[] {
+    this.#finalContent ??= lastWrites(this.#content);
+    return this.#finalContent;
   }
 
   /** The whole block; null where nothing tells how it begins and ends. */
   block(createdAt: Uint8Array): RawBlock | null {
     const { meta } = this;
     if (meta === null) return null;
-    this.#block ??= assemble(meta, this.settled(), createdAt);
+    this.#block ??= assemble(meta, this.finalContent(), createdAt);
     return this.#block;
   }
 }
 
 /** Whether a write that came later is the older one, as the node says that told both. */
-const isOlder = (update: RawAccount, known: RawAccount): boolean =>
-  update.origin === known.origin && update.writeVersion < known.writeVersion;
+const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
+  update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
 /**
  * Arrival is the order of the writes, for an account is locked while it is written, unless one stream told both and
@@ -111,8 +111,8 @@ function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
     if (update.kind !== 'account') continue;
     writes++;
     const key = bytesKey(update.address);
-    const known = last.get(key);
-    if (known === undefined || !isOlder(update, known)) last.set(key, update);
+    const existing = last.get(key);
+    if (existing === undefined || !isOlder(update, existing)) last.set(key, update);
   }
   if (last.size === writes) return content;
   return content.filter(
@@ -120,11 +120,11 @@ function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   );
 }
 
-function assemble(meta: RawBlockMeta, settled: readonly RawContent[], createdAt: Uint8Array): RawBlock {
+function assemble(meta: RawBlockMeta, content: readonly RawContent[], createdAt: Uint8Array): RawBlock {
   const transactions: RawTransaction[] = [];
   const accounts: RawAccount[] = [];
   const entries: RawEntry[] = [];
-  for (const update of settled) {
+  for (const update of content) {
     if (update.kind === 'transaction') transactions.push(update);
     else if (update.kind === 'account') accounts.push(update);
     else entries.push(update);

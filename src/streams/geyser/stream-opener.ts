@@ -1,6 +1,6 @@
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import type { StreamRpc, UnaryRpc } from './geyser-door.ts';
+import type { StreamRpc, UnaryRpc } from './geyser-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
 /** A stream as a hub knows it: no key, no limits of a plan. */

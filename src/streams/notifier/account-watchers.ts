@@ -1,8 +1,8 @@
-import type { Address } from '../../ledger/address.ts';
-import type { AccountEncoding } from '../../ledger/encoding/ui-account.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
+import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
-import type { ToldAccount } from './told-account.ts';
+import type { AccountNotification } from './account-notification.ts';
 import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{ encoding: AccountEncoding; listener: FeedListener }>;
@@ -21,13 +21,14 @@ export class AccountWatchers {
     return () => this.#byAddress.delete(address, watcher);
   }
 
-  wants(told: ToldAccount): boolean {
-    return this.#byAddress.has(told.address);
+  matches(notification: AccountNotification): boolean {
+    return this.#byAddress.has(notification.address);
   }
 
-  tell(told: ToldAccount): void {
-    const watchers = this.#byAddress.of(told.address);
+  notify(notification: AccountNotification): void {
+    const watchers = this.#byAddress.of(notification.address);
     if (watchers === undefined) return;
-    for (const { encoding, listener } of watchers) listener.notify(told.result(encoding), false);
+    for (const { encoding, listener } of watchers)
+      listener.onNotification(notification.result(encoding), false);
   }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { account, Heard, key, Story } from '../../../test/streams/told-ledger.ts';
-import type { Account } from '../../ledger/account/account.ts';
-import { addressBytes } from '../../ledger/address.ts';
-import type { AccountEncoding } from '../../ledger/encoding/ui-account.ts';
-import { programs } from '../../ledger/programs.ts';
-import { lamports } from '../../ledger/units.ts';
+import { account, key, LedgerScript, NotificationRecorder } from '../../../test/streams/ledger-script.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { addressBytes } from '../../solana/address.ts';
+import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
+import { programs } from '../../solana/programs.ts';
+import { lamports } from '../../solana/units.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';
-import { ToldAccount } from './told-account.ts';
+import { AccountNotification } from './account-notification.ts';
 
 const MINT = key(50);
 /** Mints that the lookup knows. */
@@ -15,11 +15,11 @@ const lookup = () => ({ mint: (mint: string) => (mint === MINT ? { decimals: 2 }
 
 function stage() {
   const notifier = new LedgerNotifier({ lookup });
-  return { notifier, story: new Story(notifier) };
+  return { notifier, story: new LedgerScript(notifier) };
 }
 
-function hearAccount(notifier: LedgerNotifier, encoding: AccountEncoding): Heard {
-  const heard = new Heard();
+function hearAccount(notifier: LedgerNotifier, encoding: AccountEncoding): NotificationRecorder {
+  const heard = new NotificationRecorder();
   notifier.add({ kind: 'account', address: key(1), commitment: 'processed', encoding }, heard);
   return heard;
 }
@@ -29,8 +29,8 @@ function hearProgram(
   filters: readonly AccountFilter[] = [],
   encoding: AccountEncoding = 'base64',
   program = programs.token,
-): Heard {
-  const heard = new Heard();
+): NotificationRecorder {
+  const heard = new NotificationRecorder();
   notifier.add({ kind: 'program', program, commitment: 'processed', encoding, filters }, heard);
   return heard;
 }
@@ -46,7 +46,11 @@ function tokenAccount(mint = MINT): Partial<Account> {
 }
 
 /** One slot in which accounts are left like this. */
-function leave(story: Story, at: number, accounts: Readonly<Record<number, Partial<Account> | null>>): void {
+function leave(
+  story: LedgerScript,
+  at: number,
+  accounts: Readonly<Record<number, Partial<Account> | null>>,
+): void {
   story.created(at);
   for (const [n, changes] of Object.entries(accounts)) story.account(at, Number(n), changes);
   story.processed(at);
@@ -100,7 +104,7 @@ describe('an account', () => {
   });
 
   it('is written once for all who want the same', () => {
-    const told = new ToldAccount(3n as never, key(1), account(), lookup);
+    const told = new AccountNotification(3n as never, key(1), account(), lookup);
     expect(told.result('base64')).toBe(told.result('base64'));
     expect(told.keyedResult('base58')).toBe(told.keyedResult('base58'));
   });
@@ -154,7 +158,7 @@ describe("a program's accounts", () => {
       4: { owner, data: Uint8Array.of(1) },
       5: tokenAccount(),
     });
-    const numbers = (one: Heard) =>
+    const numbers = (one: NotificationRecorder) =>
       one.values.map((value) => addressBytes((value as { pubkey: never }).pubkey)[0]);
     expect(Object.fromEntries(Object.entries(heard).map(([name, one]) => [name, numbers(one)]))).toEqual({
       ofSize: [1],
@@ -171,7 +175,7 @@ describe("a program's accounts", () => {
   it('end one by one', () => {
     const { notifier, story } = stage();
     const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Uint8Array.of(1) }];
-    const ended = new Heard();
+    const ended = new NotificationRecorder();
     const subscription = { kind: 'program', program: programs.token, commitment: 'processed' } as const;
     const end = notifier.add({ ...subscription, encoding: 'base64', filters }, ended);
     const endOther = notifier.add({ ...subscription, encoding: 'base64', filters: [] }, ended);

@@ -1,10 +1,10 @@
-import type { Address } from '../../ledger/address.ts';
-import type { ExecutedTransaction } from '../../ledger/block.ts';
-import { allKeys } from '../../ledger/message/message-keys.ts';
-import type { Slot } from '../../ledger/units.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
+import type { ExecutedTransaction } from '../../solana/block.ts';
+import { allKeys } from '../../solana/message/message-keys.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
-import { type BlockShape, blockShape, noBlockResult, type ToldBlock } from './told-block.ts';
+import { type BlockNotification, type BlockShape, blockShape, noBlockResult } from './block-notification.ts';
 import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{ shape: BlockShape; listener: FeedListener }>;
@@ -29,23 +29,23 @@ export class BlockWatchers {
     return () => this.#byMention.delete(mentions, watcher);
   }
 
-  tell(told: ToldBlock): void {
-    for (const { shape, listener } of this.#all) listener.notify(told.result(shape), false);
+  notify(notification: BlockNotification): void {
+    for (const { shape, listener } of this.#all) listener.onNotification(notification.result(shape), false);
     if (this.#byMention.isEmpty) return;
-    for (const [address, transactions] of this.#mentioned(told)) {
+    for (const [address, transactions] of this.#mentioned(notification)) {
       for (const { shape, listener } of this.#byMention.of(address) ?? []) {
-        listener.notify(told.mentioning(address, transactions, shape), false);
+        listener.onNotification(notification.resultMentioning(address, transactions, shape), false);
       }
     }
   }
 
   /** The block of a slot cannot be had. Who wants mentions is not told: there may be none. */
-  tellMissing(slot: Slot): void {
-    for (const { listener } of this.#all) listener.notify(noBlockResult(slot), false);
+  notifyMissing(slot: Slot): void {
+    for (const { listener } of this.#all) listener.onNotification(noBlockResult(slot), false);
   }
 
   /** The transactions of the block by the watched addresses that they mention. */
-  #mentioned({ block }: ToldBlock): Map<Address, ExecutedTransaction[]> {
+  #mentioned({ block }: BlockNotification): Map<Address, ExecutedTransaction[]> {
     const mentioned = new Map<Address, ExecutedTransaction[]>();
     for (const executed of block.transactions) {
       for (const key of allKeys(executed.transaction.message, executed.meta.loadedAddresses)) {

@@ -1,14 +1,14 @@
 import type { Failure } from '../../protocol/errors.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../feed.ts';
+import type { AccountNotification } from './account-notification.ts';
 import { AccountWatchers } from './account-watchers.ts';
 import { BlockWatchers } from './block-watchers.ts';
-import type { HeldSlot } from './held-slot.ts';
 import { LogsWatchers } from './logs-watchers.ts';
+import type { PendingSlot } from './pending-slot.ts';
 import { ProgramWatchers } from './program-watchers.ts';
 import { SignatureWatchers } from './signature-watchers.ts';
-import type { ToldAccount } from './told-account.ts';
-import type { ToldTransaction } from './told-transaction.ts';
+import type { TransactionNotification } from './transaction-notification.ts';
 import { TransactionWatchers } from './transaction-watchers.ts';
 
 type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
@@ -21,35 +21,35 @@ export class CommitmentWatchers {
   readonly signature = new SignatureWatchers();
   readonly transaction = new TransactionWatchers();
   readonly block = new BlockWatchers();
-  readonly #listening = new Set<Readonly<{ listener: FeedListener }>>();
+  readonly #listeners = new Set<Readonly<{ listener: FeedListener }>>();
 
   add(subscription: CommittedSubscription, listener: FeedListener): () => void {
-    const listening = { listener };
-    this.#listening.add(listening);
+    const entry = { listener };
+    this.#listeners.add(entry);
     const end = this.#watch(subscription, {
-      notify: (result, last) => {
-        if (last) this.#listening.delete(listening);
-        listener.notify(result, last);
+      onNotification: (result, last) => {
+        if (last) this.#listeners.delete(entry);
+        listener.onNotification(result, last);
       },
-      fail: (failure) => listener.fail(failure),
+      onError: (failure) => listener.onError(failure),
     });
     return () => {
-      this.#listening.delete(listening);
+      this.#listeners.delete(entry);
       end();
     };
   }
 
   /** Whether somebody here is owed something of a slot. */
-  isOwed(held: HeldSlot): boolean {
-    if (!this.block.isEmpty && (held.block !== null || held.expectsBlock)) return true;
-    for (const told of held.accounts.values()) if (this.wantsAccount(told)) return true;
-    return held.transactions.some((told) => this.wantsTransaction(told));
+  hasPending(pending: PendingSlot): boolean {
+    if (!this.block.isEmpty && (pending.block !== null || pending.expectsBlock)) return true;
+    for (const notification of pending.accounts.values()) if (this.matchesAccount(notification)) return true;
+    return pending.transactions.some((notification) => this.matchesTransaction(notification));
   }
 
   /** Tells everybody that nothing more comes. */
   failAll(failure: Failure): void {
-    for (const { listener } of this.#listening) listener.fail(failure);
-    this.#listening.clear();
+    for (const { listener } of this.#listeners) listener.onError(failure);
+    this.#listeners.clear();
   }
 
   #watch(subscription: CommittedSubscription, listener: FeedListener): () => void {
@@ -69,30 +69,34 @@ export class CommitmentWatchers {
     }
   }
 
-  get wantsAccounts(): boolean {
+  get watchesAccounts(): boolean {
     return !(this.account.isEmpty && this.program.isEmpty);
   }
 
-  wantsAccount(told: ToldAccount): boolean {
-    return this.account.wants(told) || this.program.wants(told);
+  matchesAccount(notification: AccountNotification): boolean {
+    return this.account.matches(notification) || this.program.matches(notification);
   }
 
-  tellAccount(told: ToldAccount): void {
-    this.account.tell(told);
-    this.program.tell(told);
+  notifyAccount(notification: AccountNotification): void {
+    this.account.notify(notification);
+    this.program.notify(notification);
   }
 
-  get wantsTransactions(): boolean {
+  get watchesTransactions(): boolean {
     return !(this.logs.isEmpty && this.signature.isEmpty && this.transaction.isEmpty);
   }
 
-  wantsTransaction(told: ToldTransaction): boolean {
-    return this.signature.wants(told) || this.logs.wants(told) || this.transaction.wants(told);
+  matchesTransaction(notification: TransactionNotification): boolean {
+    return (
+      this.signature.matches(notification) ||
+      this.logs.matches(notification) ||
+      this.transaction.matches(notification)
+    );
   }
 
-  tellTransaction(told: ToldTransaction): void {
-    this.logs.tell(told);
-    this.transaction.tell(told);
-    this.signature.tell(told);
+  notifyTransaction(notification: TransactionNotification): void {
+    this.logs.notify(notification);
+    this.transaction.notify(notification);
+    this.signature.notify(notification);
   }
 }

@@ -1,7 +1,7 @@
-import type { Address } from '../../ledger/address.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
 import type { FeedListener } from '../feed.ts';
-import type { ToldTransaction } from './told-transaction.ts';
+import type { TransactionNotification } from './transaction-notification.ts';
 import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{ listener: FeedListener }>;
@@ -27,25 +27,25 @@ export class LogsWatchers {
     return () => watchers.delete(watcher);
   }
 
-  wants(told: ToldTransaction): boolean {
-    if (this.#allWithVotes.size > 0 || (this.#all.size > 0 && !told.isVote)) return true;
+  matches(notification: TransactionNotification): boolean {
+    if (this.#allWithVotes.size > 0 || (this.#all.size > 0 && !notification.isVote)) return true;
     if (this.#byMention.isEmpty) return false;
-    for (const key of told.keys('none')) if (this.#byMention.has(key)) return true;
+    for (const key of notification.keys('none')) if (this.#byMention.has(key)) return true;
     return false;
   }
 
-  tell(told: ToldTransaction): void {
-    if (!this.wants(told)) return;
-    const result = told.logsResult();
+  notify(notification: TransactionNotification): void {
+    if (!this.matches(notification)) return;
+    const result = notification.logsResult();
     if (result === null) return;
-    if (!told.isVote) notifyAll(this.#all, result);
+    if (!notification.isVote) notifyAll(this.#all, result);
     notifyAll(this.#allWithVotes, result);
     if (this.#byMention.isEmpty) return;
-    for (const key of told.keys('none')) notifyAll(this.#byMention.of(key), result);
+    for (const key of notification.keys('none')) notifyAll(this.#byMention.of(key), result);
   }
 }
 
 function notifyAll(watchers: ReadonlySet<Watcher> | undefined, result: Buffer): void {
   if (watchers === undefined) return;
-  for (const { listener } of watchers) listener.notify(result, false);
+  for (const { listener } of watchers) listener.onNotification(result, false);
 }

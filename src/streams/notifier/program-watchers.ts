@@ -1,12 +1,12 @@
-import { bytesKey } from '../../base/bytes-key.ts';
-import type { Account } from '../../ledger/account/account.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { AccountEncoding } from '../../ledger/encoding/ui-account.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import { passes } from '../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
-import type { ToldAccount } from './told-account.ts';
+import type { AccountNotification } from './account-notification.ts';
 import { WatchIndex } from './watch-index.ts';
 
 type Watcher = Readonly<{
@@ -20,7 +20,7 @@ type Memcmp = Extract<AccountFilter, { kind: 'memcmp' }>;
 const isMemcmp = (filter: AccountFilter): filter is Memcmp => filter.kind === 'memcmp';
 
 /** Watchers of one program whose first memcmp compares the same stretch of the data: found by what stands there. */
-class Stretch {
+class MemcmpRange {
   readonly byBytes = new WatchIndex<string, Watcher>();
   readonly #start: number;
   readonly #length: number;
@@ -37,13 +37,13 @@ class Stretch {
 }
 
 /** Who watches the accounts of one program. */
-class OneProgram {
+class ProgramGroup {
   /** Without a memcmp. */
   readonly #others = new Set<Watcher>();
-  readonly #stretches = new Map<string, Stretch>();
+  readonly #ranges = new Map<string, MemcmpRange>();
 
   get isEmpty(): boolean {
-    return this.#others.size === 0 && this.#stretches.size === 0;
+    return this.#others.size === 0 && this.#ranges.size === 0;
   }
 
   add(watcher: Watcher): () => void {
@@ -55,32 +55,32 @@ class OneProgram {
 
   #addTo(memcmp: Memcmp, watcher: Watcher): () => void {
     const name = `${memcmp.offset}+${memcmp.bytes.length}`;
-    const stretch = this.#stretches.get(name) ?? new Stretch(memcmp);
+    const range = this.#ranges.get(name) ?? new MemcmpRange(memcmp);
     const bytes = bytesKey(memcmp.bytes);
-    this.#stretches.set(name, stretch);
-    stretch.byBytes.add(bytes, watcher);
+    this.#ranges.set(name, range);
+    range.byBytes.add(bytes, watcher);
     return () => {
-      stretch.byBytes.delete(bytes, watcher);
-      if (stretch.byBytes.isEmpty && this.#stretches.get(name) === stretch) this.#stretches.delete(name);
+      range.byBytes.delete(bytes, watcher);
+      if (range.byBytes.isEmpty && this.#ranges.get(name) === range) this.#ranges.delete(name);
     };
   }
 
   *candidates(account: Account): Iterable<Watcher> {
     yield* this.#others;
-    for (const stretch of this.#stretches.values()) yield* stretch.of(account) ?? [];
+    for (const range of this.#ranges.values()) yield* range.of(account) ?? [];
   }
 }
 
 /** Who watches which program's accounts. One that left the program is not told. */
 export class ProgramWatchers {
-  readonly #byProgram = new Map<Address, OneProgram>();
+  readonly #byProgram = new Map<Address, ProgramGroup>();
 
   get isEmpty(): boolean {
     return this.#byProgram.size === 0;
   }
 
   add({ program, filters, encoding }: SubscriptionOf<'program'>, listener: FeedListener): () => void {
-    const group = this.#byProgram.get(program) ?? new OneProgram();
+    const group = this.#byProgram.get(program) ?? new ProgramGroup();
     this.#byProgram.set(program, group);
     const end = group.add({ filters, encoding, listener });
     return () => {
@@ -89,19 +89,19 @@ export class ProgramWatchers {
     };
   }
 
-  wants({ account }: ToldAccount): boolean {
+  matches({ account }: AccountNotification): boolean {
     return account !== null && this.#byProgram.has(account.owner);
   }
 
-  tell(told: ToldAccount): void {
-    const { account } = told;
+  notify(notification: AccountNotification): void {
+    const { account } = notification;
     if (account === null) return;
     const group = this.#byProgram.get(account.owner);
     if (group === undefined) return;
     for (const { filters, encoding, listener } of group.candidates(account)) {
       if (!filters.every((filter) => passes(filter, account))) continue;
-      const result = told.keyedResult(encoding);
-      if (result !== null) listener.notify(result, false);
+      const result = notification.keyedResult(encoding);
+      if (result !== null) listener.onNotification(result, false);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type WritableJson, writeJson } from '../../base/json.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { Slot } from '../../solana/units.ts';
 
 /** The bytes of a `params.result`. */
 export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(value));

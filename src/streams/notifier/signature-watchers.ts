@@ -1,10 +1,10 @@
-import type { Signature } from '../../ledger/signature.ts';
-import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
-import type { Slot } from '../../ledger/units.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
 import { resultIn } from './result-json.ts';
-import type { ToldTransaction } from './told-transaction.ts';
+import type { TransactionNotification } from './transaction-notification.ts';
 import { WatchIndex } from './watch-index.ts';
 
 /** Where a transaction landed and what came of it. */
@@ -23,7 +23,7 @@ const RECEIVED = 'receivedSignature';
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   /** Those whose transaction may have landed before they came. */
-  readonly #late = new Set<Watcher>();
+  readonly #maybeLanded = new Set<Watcher>();
 
   get isEmpty(): boolean {
     return this.#bySignature.isEmpty;
@@ -32,16 +32,16 @@ export class SignatureWatchers {
   add({ signature, received }: SubscriptionOf<'signature'>, listener: FeedListener): () => void {
     const watcher: Watcher = { signature, listener, awaitsReceipt: received };
     this.#bySignature.add(signature, watcher);
-    this.#late.add(watcher);
+    this.#maybeLanded.add(watcher);
     return () => this.#end(watcher);
   }
 
-  wants(told: ToldTransaction): boolean {
-    return told.signature !== undefined && this.#bySignature.has(told.signature);
+  matches(notification: TransactionNotification): boolean {
+    return notification.signature !== undefined && this.#bySignature.has(notification.signature);
   }
 
   /** A transaction was seen, whatever becomes of it. */
-  tellReceived(signature: Signature, slot: Slot): void {
+  notifyReceived(signature: Signature, slot: Slot): void {
     const watchers = this.#bySignature.of(signature);
     if (watchers === undefined) return;
     let result: Buffer | null = null;
@@ -49,33 +49,33 @@ export class SignatureWatchers {
       if (!watcher.awaitsReceipt) continue;
       watcher.awaitsReceipt = false;
       result ??= resultIn(slot, RECEIVED);
-      watcher.listener.notify(result, false);
+      watcher.listener.onNotification(result, false);
     }
   }
 
-  tell(told: ToldTransaction): void {
-    if (told.signature === undefined) return;
-    const watchers = this.#bySignature.of(told.signature);
+  notify(notification: TransactionNotification): void {
+    if (notification.signature === undefined) return;
+    const watchers = this.#bySignature.of(notification.signature);
     if (watchers === undefined) return;
-    for (const watcher of watchers) this.#tellOutcome(watcher, told.statusResult());
+    for (const watcher of watchers) this.#notifyOutcome(watcher, notification.statusResult());
   }
 
   /** A bank came: whoever waits for a transaction that is in it, or in one before it, is told now. */
-  tellLate(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
-    for (const watcher of this.#late) {
+  notifyLanded(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
+    for (const watcher of this.#maybeLanded) {
       const status = statusOf(watcher.signature);
-      if (status === null) this.#late.delete(watcher);
-      else if (status.slot <= slot) this.#tellOutcome(watcher, resultIn(slot, { err: status.err }));
+      if (status === null) this.#maybeLanded.delete(watcher);
+      else if (status.slot <= slot) this.#notifyOutcome(watcher, resultIn(slot, { err: status.err }));
     }
   }
 
-  #tellOutcome(watcher: Watcher, result: Buffer): void {
+  #notifyOutcome(watcher: Watcher, result: Buffer): void {
     this.#end(watcher);
-    watcher.listener.notify(result, true);
+    watcher.listener.onNotification(result, true);
   }
 
   #end(watcher: Watcher): void {
     this.#bySignature.delete(watcher.signature, watcher);
-    this.#late.delete(watcher);
+    this.#maybeLanded.delete(watcher);
   }
 }

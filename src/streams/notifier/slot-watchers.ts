@@ -4,7 +4,7 @@ import type { GossipVote, LedgerEvent, SlotStats } from '../ledger-event.ts';
 import { resultOf } from './result-json.ts';
 
 /** Everybody who watches one thing that has no variants. */
-class Audience {
+class WatcherSet {
   readonly #watchers = new Set<Readonly<{ listener: FeedListener }>>();
 
   add(listener: FeedListener): () => void {
@@ -17,10 +17,10 @@ class Audience {
     return this.#watchers.size === 0;
   }
 
-  tell(value: WritableJson): void {
+  notify(value: WritableJson): void {
     if (this.isEmpty) return;
     const result = resultOf(value);
-    for (const { listener } of this.#watchers) listener.notify(result, false);
+    for (const { listener } of this.#watchers) listener.onNotification(result, false);
   }
 }
 
@@ -64,20 +64,20 @@ const voteJson = ({ votePubkey, slots, hash, timestamp, signature }: GossipVote)
 
 /** Who watches the course of slots and the votes on them; no commitment, no context. */
 export class SlotWatchers {
-  readonly slot = new Audience();
-  readonly slotsUpdates = new Audience();
-  readonly root = new Audience();
-  readonly vote = new Audience();
+  readonly slot = new WatcherSet();
+  readonly slotsUpdates = new WatcherSet();
+  readonly root = new WatcherSet();
+  readonly vote = new WatcherSet();
 
-  tell(event: LedgerEvent): void {
+  notify(event: LedgerEvent): void {
     if (event.kind === 'created') {
-      this.slot.tell({ slot: event.slot, parent: event.parent, root: event.root });
+      this.slot.notify({ slot: event.slot, parent: event.parent, root: event.root });
     }
     if (!this.slotsUpdates.isEmpty) {
       const update = slotUpdate(event);
-      if (update !== null) this.slotsUpdates.tell(update);
+      if (update !== null) this.slotsUpdates.notify(update);
     }
-    if (event.kind === 'rooted') this.root.tell(event.slot);
-    if (event.kind === 'vote') this.vote.tell(voteJson(event.vote));
+    if (event.kind === 'rooted') this.root.notify(event.slot);
+    if (event.kind === 'vote') this.vote.notify(voteJson(event.vote));
   }
 }

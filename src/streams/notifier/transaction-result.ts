@@ -1,10 +1,10 @@
 import type { WritableJson } from '../../base/json.ts';
-import type { ExecutedTransaction } from '../../ledger/block.ts';
-import { inDeclaredOrder, transactionWithMetaOrder } from '../../ledger/encoding/declared-order.ts';
-import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import type { Slot } from '../../ledger/units.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { ExecutedTransaction } from '../../solana/block.ts';
+import { inDeclaredOrder, transactionWithMetaOrder } from '../../solana/encoding/declared-order.ts';
+import { encodeTransactionWithMeta } from '../../solana/encoding/ui-transaction.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Slot } from '../../solana/units.ts';
 import { resultIn, resultOf } from './result-json.ts';
 
 /** How a `transaction` subscription shows transactions. */
@@ -31,7 +31,7 @@ export function transactionShape(subscription: SubscriptionOf<'transaction'>): T
 }
 
 /** What is shown of a transaction. */
-type Shown = Readonly<{
+type TransactionSource = Readonly<{
   slot: Slot;
   index: number;
   signature: Signature | undefined;
@@ -40,7 +40,10 @@ type Shown = Readonly<{
 
 type Encoded = ReturnType<typeof encodeTransactionWithMeta>;
 
-function encode({ executed }: Shown, { encoding, details, rewards, maxVersion }: TransactionShape): Encoded {
+function encode(
+  { executed }: TransactionSource,
+  { encoding, details, rewards, maxVersion }: TransactionShape,
+): Encoded {
   const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion, details, rewards);
   if ('unsupportedVersion' in encoded) return encoded;
   return { json: inDeclaredOrder(encoded.json, transactionWithMetaOrder) };
@@ -49,17 +52,17 @@ function encode({ executed }: Shown, { encoding, details, rewards, maxVersion }:
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
 /** `{transaction?, signature, slot, transactionIndex}`. Versions that the client does not understand are not told. */
-function heliusResult(shown: Shown, shape: TransactionShape): Buffer | null {
-  const encoded: Encoded = hasBody(shape) ? encode(shown, shape) : { json: undefined };
+function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+  const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
   if ('unsupportedVersion' in encoded) return null;
-  const { signature, slot, index } = shown;
+  const { signature, slot, index } = source;
   return resultOf({ transaction: encoded.json, signature, slot, transactionIndex: index });
 }
 
 /** `{context, value: {slot, signature?, transaction?, error?}}`. Source: richat src/pubsub/notification.rs. */
-function whirligigResult(shown: Shown, shape: TransactionShape): Buffer {
-  const { signature, slot } = shown;
-  const body = hasBody(shape) ? whirligigBody(encode(shown, shape)) : {};
+function whirligigResult(source: TransactionSource, shape: TransactionShape): Buffer {
+  const { signature, slot } = source;
+  const body = hasBody(shape) ? whirligigBody(encode(source, shape)) : {};
   return resultIn(slot, { slot, signature: shape.details === 'signatures' ? signature : undefined, ...body });
 }
 
@@ -69,6 +72,6 @@ const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJso
     : { transaction: encoded.json };
 
 /** A transaction in the shape of a public dialect (reference §3.3); null when that does not tell it. */
-export function transactionResult(shown: Shown, shape: TransactionShape): Buffer | null {
-  return shape.dialect === 'helius' ? heliusResult(shown, shape) : whirligigResult(shown, shape);
+export function transactionResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+  return shape.dialect === 'helius' ? heliusResult(source, shape) : whirligigResult(source, shape);
 }

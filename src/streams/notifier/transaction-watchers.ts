@@ -1,13 +1,13 @@
-import type { Address } from '../../ledger/address.ts';
-import type { Signature } from '../../ledger/signature.ts';
 import {
   type SubscriptionOf,
   type TokenAccountMode,
   type TransactionFilter,
   tokenAccountModes,
 } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Signature } from '../../solana/signature.ts';
 import type { FeedListener } from '../feed.ts';
-import type { ToldTransaction } from './told-transaction.ts';
+import type { TransactionNotification } from './transaction-notification.ts';
 import { type TransactionShape, transactionShape } from './transaction-result.ts';
 import { WatchIndex } from './watch-index.ts';
 
@@ -18,18 +18,18 @@ type Watcher = Readonly<{
 }>;
 
 /** Whether a transaction has all that a filter asks for. */
-function matches(filter: TransactionFilter, told: ToldTransaction): boolean {
+function matchesFilter(filter: TransactionFilter, notification: TransactionNotification): boolean {
   const { vote, failed, signature, include, exclude, required, tokenAccounts } = filter;
-  if (vote !== null && vote !== told.isVote) return false;
-  if (failed !== null && failed !== (told.executed.meta.err !== null)) return false;
-  if (signature !== null && signature !== told.signature) return false;
-  const keys = told.keys(tokenAccounts);
+  if (vote !== null && vote !== notification.isVote) return false;
+  if (failed !== null && failed !== (notification.executed.meta.err !== null)) return false;
+  if (signature !== null && signature !== notification.signature) return false;
+  const keys = notification.keys(tokenAccounts);
   if (include.length > 0 && !include.some((address) => keys.has(address))) return false;
   return required.every((address) => keys.has(address)) && !exclude.some((address) => keys.has(address));
 }
 
 /** Addresses one of which a transaction must mention to match; null when it need mention none. */
-function lureOf({ required, include }: TransactionFilter): readonly Address[] | null {
+function indexKeysOf({ required, include }: TransactionFilter): readonly Address[] | null {
   if (required.length > 0) return required.slice(0, 1);
   return include.length > 0 ? include : null;
 }
@@ -55,8 +55,8 @@ export class TransactionWatchers {
     const watcher: Watcher = { filter, shape: transactionShape(subscription), listener };
     const { signature } = filter;
     if (signature !== null) return this.#addTo(this.#bySignature, [signature], watcher);
-    const lure = lureOf(filter);
-    if (lure !== null) return this.#addTo(this.#byKey[filter.tokenAccounts], lure, watcher);
+    const indexKeys = indexKeysOf(filter);
+    if (indexKeys !== null) return this.#addTo(this.#byKey[filter.tokenAccounts], indexKeys, watcher);
     this.#others.add(watcher);
     return () => this.#others.delete(watcher);
   }
@@ -68,29 +68,31 @@ export class TransactionWatchers {
     };
   }
 
-  wants(told: ToldTransaction): boolean {
+  matches(notification: TransactionNotification): boolean {
     if (this.isEmpty) return false;
-    for (const watcher of this.#candidates(told)) if (matches(watcher.filter, told)) return true;
+    for (const watcher of this.#candidates(notification))
+      if (matchesFilter(watcher.filter, notification)) return true;
     return false;
   }
 
-  tell(told: ToldTransaction): void {
+  notify(notification: TransactionNotification): void {
     if (this.isEmpty) return;
-    for (const { filter, shape, listener } of this.#candidates(told)) {
-      if (!matches(filter, told)) continue;
-      const result = told.result(shape);
-      if (result !== null) listener.notify(result, false);
+    for (const { filter, shape, listener } of this.#candidates(notification)) {
+      if (!matchesFilter(filter, notification)) continue;
+      const result = notification.result(shape);
+      if (result !== null) listener.onNotification(result, false);
     }
   }
 
   /** Each watcher whom the transaction may concern, once. */
-  #candidates(told: ToldTransaction): ReadonlySet<Watcher> {
+  #candidates(notification: TransactionNotification): ReadonlySet<Watcher> {
     const candidates = new Set(this.#others);
-    if (told.signature !== undefined) addAll(candidates, this.#bySignature.of(told.signature));
+    if (notification.signature !== undefined)
+      addAll(candidates, this.#bySignature.of(notification.signature));
     for (const mode of tokenAccountModes) {
       const index = this.#byKey[mode];
       if (index.isEmpty) continue;
-      for (const key of told.keys(mode)) addAll(candidates, index.of(key));
+      for (const key of notification.keys(mode)) addAll(candidates, index.of(key));
     }
     return candidates;
   }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
   block,
-  type Executed,
   executed,
-  Heard,
   key,
-  Story,
+  LedgerScript,
+  NotificationRecorder,
   signature,
-} from '../../../test/streams/told-ledger.ts';
-import type { Address } from '../../ledger/address.ts';
-import type { TokenBalance } from '../../ledger/transaction/transaction-meta.ts';
+  type TransactionOptions,
+} from '../../../test/streams/ledger-script.ts';
 import type { SubscriptionOf, TransactionFilter } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
+import type { TokenBalance } from '../../solana/transaction/transaction-meta.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';
 
 type TransactionSubscription = SubscriptionOf<'transaction'>;
@@ -39,15 +39,18 @@ const transactions = (changes: Partial<TransactionSubscription> = {}): Transacti
 
 function stage() {
   const notifier = new LedgerNotifier();
-  const hear = (subscription: Parameters<LedgerNotifier['add']>[0]): Heard => {
-    const heard = new Heard();
+  const hear = (subscription: Parameters<LedgerNotifier['add']>[0]): NotificationRecorder => {
+    const heard = new NotificationRecorder();
     notifier.add(subscription, heard);
     return heard;
   };
-  return { hear, story: new Story(notifier) };
+  return { hear, story: new LedgerScript(notifier) };
 }
 
-function run(story: Story, ...all: readonly (Partial<Executed> & { isVote?: boolean })[]): void {
+function run(
+  story: LedgerScript,
+  ...all: readonly (Partial<TransactionOptions> & { isVote?: boolean })[]
+): void {
   story.created(1);
   for (const { isVote = false, ...of } of all) story.transaction(1, of, isVote);
   story.processed(1);
@@ -62,7 +65,7 @@ const balance = (owner: Address | null, amount: bigint, accountIndex = 0): Token
   decimals: 0,
 });
 
-const loading = (n: number, ...writable: number[]): Partial<Executed> => ({
+const loading = (n: number, ...writable: number[]): Partial<TransactionOptions> => ({
   n,
   version: 0,
   meta: { loadedAddresses: { writable: writable.map(key), readonly: [key(77)] } },
@@ -74,7 +77,7 @@ describe('logs', () => {
     of,
     commitment: 'processed',
   });
-  const signatures = (heard: Heard): unknown[] =>
+  const signatures = (heard: NotificationRecorder): unknown[] =>
     heard.values.map((value) => (value as { signature: unknown }).signature);
 
   it('are told with signature and error', () => {
@@ -118,7 +121,8 @@ describe('logs', () => {
 });
 
 describe('transactions', () => {
-  const shown = (heard: Heard): unknown[] => heard.texts.map((text) => JSON.parse(text).signature);
+  const shown = (heard: NotificationRecorder): unknown[] =>
+    heard.texts.map((text) => JSON.parse(text).signature);
   const filtered = (filter: Partial<TransactionFilter>): TransactionSubscription =>
     transactions({ details: 'signatures', filter: { ...anything, ...filter } });
 
@@ -214,7 +218,7 @@ describe('blocks', () => {
     ...changes,
   });
 
-  function tell(story: Story, at: number, ...all: readonly Partial<Executed>[]): void {
+  function tell(story: LedgerScript, at: number, ...all: readonly Partial<TransactionOptions>[]): void {
     story.created(at);
     story.frozen(at);
     story.block(block(at, all.map(executed)));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callOf } from '../../../test/upstream/answers/scripted-source.ts';
+import { callOf } from '../../../test/upstream/cache/scripted-dispatcher.ts';
 import { CallKeys } from './call-key.ts';
 
 const keys = new CallKeys();

@@ -1,10 +1,10 @@
-import { RecentMap } from '../../base/recent-map.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { RecentMap } from '../../base/cache/recent-map.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
-import { type MethodRow, natures } from '../../protocol/methods.ts';
+import { type MethodRow, methodTraits } from '../../protocol/methods.ts';
+import { type Slot, slot } from '../../solana/units.ts';
+import { type CachePolicy, cachePolicy } from './cache-policy.ts';
 import { canonicalParams } from './canonical-params.ts';
-import { type ReadingRule, readingRule } from './reading-rules.ts';
 
 /** What a call asks, however it was written. */
 export type CallKey = Readonly<{
@@ -12,7 +12,7 @@ export type CallKey = Readonly<{
   text: string;
   /** Only the params of it. */
   params: string;
-  rule: ReadingRule;
+  policy: CachePolicy;
   /** What is asked at; null: it cannot be told. */
   commitment: Commitment | null;
   /** 0 where none was given. */
@@ -23,7 +23,7 @@ export type CallKey = Readonly<{
   weight: number;
 }> & {
   /** How often it was asked for what is kept of it while it was remembered. */
-  looks: number;
+  lookups: number;
 };
 
 export type CallKeyLimits = Readonly<{
@@ -45,25 +45,25 @@ const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);
 
 /** What a call without a commitment among its params is about: with a context that of the newest bank. */
-function commitmentOf(row: MethodRow, asked: Commitment | null): Commitment | null {
+function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
   if (row.commitment === null) return row.context ? 'processed' : 'finalized';
-  return row.config === null ? null : asked;
+  return row.config === null ? null : requested;
 }
 
 function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
-  const rule = readingRule(method);
-  const read = canonicalParams(params, latin1, { index: row.config, kind: rule.config });
+  const policy = cachePolicy(method);
+  const read = canonicalParams(params, latin1, { index: row.config, kind: policy.config });
   // No canonical text begins with the mark.
   const text = read?.text ?? `!${latin1}`;
   const whole = `${network}\n${method}\n${text}`;
   return {
     text: whole,
     params: text,
-    rule,
+    policy,
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    looks: 0,
+    lookups: 0,
     weight: KEY_BYTES + latin1.length + whole.length + text.length,
   };
 }
@@ -76,8 +76,8 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
 export function certainCommitment({ method, row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
-  const place = { index: row.config, kind: readingRule(method).config };
-  const read = canonicalParams(params, params?.toString('latin1') ?? '', place);
+  const configPosition = { index: row.config, kind: cachePolicy(method).config };
+  const read = canonicalParams(params, params?.toString('latin1') ?? '', configPosition);
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
@@ -85,29 +85,29 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   /** By the bytes that came. */
-  readonly #known: RecentMap<string, CallKey>;
+  readonly #cached: RecentMap<string, CallKey>;
 
   constructor(limits: Partial<CallKeyLimits> = {}) {
     this.#limits = { ...callKeyLimits, ...limits };
-    this.#known = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
+    this.#cached = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
   }
 
   /** Ways of writing that are remembered. */
   get size(): number {
-    return this.#known.size;
+    return this.#cached.size;
   }
 
   /** @returns null for a call that stands for itself. */
   keyOf(call: Call): CallKey | null {
     const { network, method, row, params } = call;
-    if (!natures[row.nature].shared) return null;
+    if (!methodTraits[row.kind].shared) return null;
     if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
     const latin1 = params === null ? '' : params.toString('latin1');
-    const written = `${network}\n${method}\n${latin1}`;
-    const known = this.#known.get(written);
-    if (known !== undefined) return known;
+    const rawKey = `${network}\n${method}\n${latin1}`;
+    const cached = this.#cached.get(rawKey);
+    if (cached !== undefined) return cached;
     const key = makeKey(call, latin1);
-    this.#known.set(written, key);
+    this.#cached.set(rawKey, key);
     return key;
   }
 }

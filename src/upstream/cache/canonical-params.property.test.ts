@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf } from '../../../test/upstream/answers/scripted-source.ts';
+import { callOf } from '../../../test/upstream/cache/scripted-dispatcher.ts';
 import { CallKeys } from './call-key.ts';
 
 /** JSON as somebody may write it: any order of members, white space, escapes. */

@@ -1,7 +1,7 @@
 import { decodeString, kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
-import type { ConfigKind } from './reading-rules.ts';
+import { type Slot, slot } from '../../solana/units.ts';
+import type { ConfigKind } from './cache-policy.ts';
 
 /**
  * Params written in the one way that all equal ones have in common: no white space, members in the order of their
@@ -19,7 +19,7 @@ export type CanonicalParams = Readonly<{
 }>;
 
 /** Where the options object stands among the params, and what it is. */
-export type ConfigPlace = Readonly<{ index: number | null; kind: ConfigKind | null }>;
+export type ConfigPosition = Readonly<{ index: number | null; kind: ConfigKind | null }>;
 
 /** Params that nest deeper are nobody's; to look into them takes the time of their depth. */
 const DEPTH_MAX = 8;
@@ -38,7 +38,12 @@ type Member = Readonly<{ name: string; text: string }>;
 type Source = Readonly<{ bytes: Buffer; latin1: string }>;
 
 /** A container that is being read. `odd`: equal ones cannot be told from others. */
-type Reading<Item> = { readonly of: Source; readonly depth: number; readonly items: Item[]; odd: boolean };
+type ParseState<Item> = {
+  readonly of: Source;
+  readonly depth: number;
+  readonly items: Item[];
+  isAmbiguous: boolean;
+};
 
 function stringText({ bytes, latin1 }: Source, start: number, end: number): string {
   const text = latin1.slice(start, end);
@@ -47,14 +52,14 @@ function stringText({ bytes, latin1 }: Source, start: number, end: number): stri
   return Buffer.from(JSON.stringify(decoded), 'utf8').toString('latin1');
 }
 
-function noteElement(list: Reading<string>, start: number, end: number): void {
+function recordElement(list: ParseState<string>, start: number, end: number): void {
   const text = valueText(list.of, start, end, list.depth);
-  list.odd ||= text === null;
+  list.isAmbiguous ||= text === null;
   list.items.push(text ?? '');
 }
 
-function noteMember(
-  object: Reading<Member>,
+function recordMember(
+  object: ParseState<Member>,
   nameStart: number,
   nameEnd: number,
   start: number,
@@ -63,20 +68,20 @@ function noteMember(
   const name = stringText(object.of, nameStart - 1, nameEnd + 1);
   const text = valueText(object.of, start, end, object.depth);
   // Of two members of a name one reader takes the last, and the other none.
-  object.odd ||= text === null || object.items.some((member) => member.name === name);
+  object.isAmbiguous ||= text === null || object.items.some((member) => member.name === name);
   object.items.push({ name, text: text ?? '' });
 }
 
 function membersOf(of: Source, start: number, depth: number): Member[] | null {
-  const object: Reading<Member> = { of, depth: depth - 1, items: [], odd: false };
-  const end = scanObject(of.bytes, start, depth, object, noteMember);
-  return end < 0 || object.odd ? null : object.items;
+  const object: ParseState<Member> = { of, depth: depth - 1, items: [], isAmbiguous: false };
+  const end = scanObject(of.bytes, start, depth, object, recordMember);
+  return end < 0 || object.isAmbiguous ? null : object.items;
 }
 
 function elementsOf(of: Source, start: number, depth: number): string[] | null {
-  const list: Reading<string> = { of, depth: depth - 1, items: [], odd: false };
-  const end = scanArray(of.bytes, start, depth, list, noteElement);
-  return end < 0 || list.odd ? null : list.items;
+  const list: ParseState<string> = { of, depth: depth - 1, items: [], isAmbiguous: false };
+  const end = scanArray(of.bytes, start, depth, list, recordElement);
+  return end < 0 || list.isAmbiguous ? null : list.items;
 }
 
 const byName = (a: Member, b: Member): number => (a.name < b.name ? -1 : 1);
@@ -107,16 +112,16 @@ function valueText(of: Source, start: number, end: number, depth: number): strin
 }
 
 /** The params as a list whose options object is taken apart. */
-type ParamList = Reading<string> & { readonly configAt: number; config: Member[] | null };
+type ParamList = ParseState<string> & { readonly configAt: number; config: Member[] | null };
 
-function noteParam(params: ParamList, start: number, end: number): void {
+function recordParam(params: ParamList, start: number, end: number): void {
   const isConfig = params.items.length === params.configAt && kindOf(params.of.bytes[start]) === 'object';
   if (!isConfig) {
-    noteElement(params, start, end);
+    recordElement(params, start, end);
     return;
   }
   params.config = membersOf(params.of, start, params.depth);
-  params.odd ||= params.config === null;
+  params.isAmbiguous ||= params.config === null;
   params.items.push('');
 }
 
@@ -143,13 +148,13 @@ function listText({ items, configAt, config }: ParamList, kind: ConfigKind | nul
 }
 
 /** What the options object says of slots. One that nobody can read says nothing, and what it asks at is unknown. */
-function factsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' | 'minContextSlot'> {
-  const asked = memberText(config, '"commitment"');
-  const commitment = asked === null ? 'finalized' : (commitmentTexts.get(asked) ?? null);
-  const least = memberText(config, '"minContextSlot"');
-  if (least === null || least === 'null') return { commitment, minContextSlot: NO_SLOT };
-  if (!SLOT_TEXT.test(least)) return { commitment: null, minContextSlot: NO_SLOT };
-  return { commitment, minContextSlot: slot(BigInt(least)) };
+function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' | 'minContextSlot'> {
+  const requested = memberText(config, '"commitment"');
+  const commitment = requested === null ? 'finalized' : (commitmentTexts.get(requested) ?? null);
+  const minSlotText = memberText(config, '"minContextSlot"');
+  if (minSlotText === null || minSlotText === 'null') return { commitment, minContextSlot: NO_SLOT };
+  if (!SLOT_TEXT.test(minSlotText)) return { commitment: null, minContextSlot: NO_SLOT };
+  return { commitment, minContextSlot: slot(BigInt(minSlotText)) };
 }
 
 /** Whether nothing stands where the options object does, or behind it, but one. */
@@ -163,17 +168,17 @@ const isPlain = ({ items, configAt, config }: ParamList): boolean =>
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,
-  { index, kind }: ConfigPlace,
+  { index, kind }: ConfigPosition,
 ): CanonicalParams | null {
-  if (params === null) return { text: index === 0 ? '[]' : '', ...factsOf([]), isPlain: true };
+  if (params === null) return { text: index === 0 ? '[]' : '', ...slotOptionsOf([]), isPlain: true };
   const of: Source = { bytes: params, latin1 };
   const list: ParamList = {
-    ...{ of, depth: DEPTH_MAX - 1, items: [], odd: false },
+    ...{ of, depth: DEPTH_MAX - 1, items: [], isAmbiguous: false },
     ...{ configAt: index ?? -1, config: null },
   };
-  const end = scanArray(params, skipSpace(params, 0), DEPTH_MAX, list, noteParam);
-  if (end < 0 || list.odd) return null;
-  const { commitment, minContextSlot } = factsOf(list.config ?? []);
+  const end = scanArray(params, skipSpace(params, 0), DEPTH_MAX, list, recordParam);
+  if (end < 0 || list.isAmbiguous) return null;
+  const { commitment, minContextSlot } = slotOptionsOf(list.config ?? []);
   const plain = isPlain(list);
   return { text: listText(list, kind), commitment, minContextSlot, isPlain: plain };
 }

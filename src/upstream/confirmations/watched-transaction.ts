@@ -1,10 +1,10 @@
 import { type JsonValue, parseJson } from '../../base/json.ts';
-import type { Blockhash } from '../../ledger/blockhash.ts';
-import { MalformedJson, objectOf } from '../../ledger/encoding/read-json.ts';
-import type { Signature } from '../../ledger/signature.ts';
-import type { Slot } from '../../ledger/units.ts';
 import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import { MalformedJson, objectOf } from '../../solana/encoding/read-json.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { LandedStatus } from '../feeds/signature-statuses.ts';
 
@@ -56,7 +56,7 @@ export class WatchedTransaction implements FeedListener {
   /** Who waits for it. */
   waiters = 0;
   readonly #outcome = Promise.withResolvers<Confirmation>();
-  #isOver = false;
+  #isSettled = false;
   #endSubscription: (() => void) | null = null;
   #feedFailed = false;
 
@@ -77,30 +77,30 @@ export class WatchedTransaction implements FeedListener {
   }
 
   /** A subscription tells of it from now on. */
-  subscribed(end: () => void): void {
-    if (this.#isOver || this.#feedFailed) end();
+  onSubscribed(end: () => void): void {
+    if (this.#isSettled || this.#feedFailed) end();
     else this.#endSubscription = end;
   }
 
   /** Takes in what the subscription tells: that it has come to its commitment. */
-  notify(result: Buffer): void {
+  onNotification(result: Buffer): void {
     const err = errOf(result);
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
   }
 
   /** The subscription tells nothing more: rounds ask for it as for all others. */
-  fail(): void {
+  onError(): void {
     this.#feedFailed = true;
     this.#endSubscription = null;
     this.dueAt = 0;
   }
 
   /** Takes in what nodes say of it; null for nothing. */
-  learn(status: LandedStatus | null): void {
+  onStatus(status: LandedStatus | null): void {
     this.status =
-      status === null ? null : (commitments.findLast((level) => status.reached(level)) ?? 'processed');
+      status === null ? null : (commitments.findLast((level) => status.hasCommitment(level)) ?? 'processed');
     this.slot = status?.slot ?? null;
-    if (!status?.reached(this.commitment)) return;
+    if (!status?.hasCommitment(this.commitment)) return;
     this.settle({ status: this.status, err: status.err as JsonValue, failure: null });
   }
 
@@ -111,8 +111,8 @@ export class WatchedTransaction implements FeedListener {
 
   /** Says what became of it, to all who wait. */
   settle(confirmation: Confirmation): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#endSubscription?.();
     this.#endSubscription = null;
     this.#outcome.resolve(confirmation);

@@ -4,7 +4,7 @@ import type { Call, Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { type NodeError, NodeRefusal, nodeErrorOf } from '../../protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
 import { attempt } from '../attempt.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
@@ -38,14 +38,14 @@ export const dasLimits: DasLimits = {
 };
 
 /** What one server's outcome means: an answer, a refusal that another server may not share, or no answer. */
-type Reading =
+type ServerResult =
   | Readonly<{ kind: 'result'; result: JsonValue }>
-  | Readonly<{ kind: 'refusal'; error: NodeError; believed: boolean }>
+  | Readonly<{ kind: 'refusal'; error: NodeError; isFinal: boolean }>
   | Readonly<{ kind: 'none' }>;
 
 const NONE = { kind: 'none' } as const;
 
-function parsed(body: Buffer): JsonValue | undefined {
+function parseBody(body: Buffer): JsonValue | undefined {
   try {
     return parseJson(body.toString('utf8'));
   } catch {
@@ -54,15 +54,15 @@ function parsed(body: Buffer): JsonValue | undefined {
   }
 }
 
-function readingOf(outcome: Outcome): Reading {
+function parseOutcome(outcome: Outcome): ServerResult {
   if (outcome.kind !== 'answer') return NONE;
-  const { body, errorCode } = outcome.answer;
-  const value = parsed(body);
+  const { body, errorCode } = outcome.response;
+  const value = parseBody(body);
   if (value === undefined) return NONE;
   if (errorCode === 0) return { kind: 'result', result: value };
-  const error = nodeErrorOf(value, errorCode);
+  const error = parseNodeError(value, errorCode);
   if (error === null) return NONE;
-  return { kind: 'refusal', error, believed: nodeErrorRow(errorCode).rule === 'believe' };
+  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'believe' };
 }
 
 /** What is asked of the servers of a network, one after the other. */
@@ -91,7 +91,7 @@ export class DasClient {
    * @throws NodeRefusal with a server's own error when no server answers better; Failure UPSTREAM_UNAVAILABLE when none
    * answers, CLIENT_GONE when the signal came first.
    */
-  async ask(
+  async request(
     network: Network,
     method: string,
     params: { readonly [name: string]: WritableJson },
@@ -100,15 +100,20 @@ export class DasClient {
     const call = { network, method, row: unknownMethod, params: Buffer.from(writeJson(params)) };
     const deadline = performance.now() + this.#limits.timeoutMs;
     let refusal: NodeError | null = null;
-    for (const server of this.#ready(network)) {
+    for (const server of this.#availableServers(network)) {
       if (signal.aborted) throw new Failure('CLIENT_GONE');
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) break;
-      const reading = await this.#askOne(server, call, Math.min(leftMs, this.#limits.tryTimeoutMs), signal);
-      if (reading.kind === 'result') return reading.result;
-      if (reading.kind === 'none') continue;
-      refusal = reading.error;
-      if (reading.believed) break;
+      const remainingMs = deadline - performance.now();
+      if (remainingMs <= 0) break;
+      const serverResult = await this.#requestFrom(
+        server,
+        call,
+        Math.min(remainingMs, this.#limits.tryTimeoutMs),
+        signal,
+      );
+      if (serverResult.kind === 'result') return serverResult.result;
+      if (serverResult.kind === 'none') continue;
+      refusal = serverResult.error;
+      if (serverResult.isFinal) break;
     }
     if (signal.aborted) throw new Failure('CLIENT_GONE');
     throw refusal === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRefusal(refusal);
@@ -120,24 +125,29 @@ export class DasClient {
   }
 
   /** Those that nothing speaks against, in their order; where something does against all, all that take questions. */
-  #ready(network: Network): UpstreamNode[] {
+  #availableServers(network: Network): UpstreamNode[] {
     const now = performance.now();
-    const free = this.#servers.filter(
-      (server) => server.network === network && !server.isFull() && !server.isResting(now),
+    const available = this.#servers.filter(
+      (server) => server.network === network && !server.isFull() && !server.isThrottled(now),
     );
-    const good = free.filter((server) => server.isGood(now));
-    return good.length > 0 ? good : free;
+    const healthy = available.filter((server) => server.isUsable(now));
+    return healthy.length > 0 ? healthy : available;
   }
 
-  async #askOne(server: UpstreamNode, call: Call, timeoutMs: number, signal: AbortSignal): Promise<Reading> {
+  async #requestFrom(
+    server: UpstreamNode,
+    call: Call,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<ServerResult> {
     const { outcome, elapsedMs } = await attempt(server, call, timeoutMs, signal);
-    const reading = readingOf(outcome);
-    const isBroken = outcome.kind === 'answer' && reading.kind === 'none';
-    server.learn(isBroken ? { kind: 'garbage' } : outcome, elapsedMs);
+    const serverResult = parseOutcome(outcome);
+    const isBroken = outcome.kind === 'answer' && serverResult.kind === 'none';
+    server.recordOutcome(isBroken ? { kind: 'garbage' } : outcome, elapsedMs);
     if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') {
-      const told = { server: server.name, network: server.network, method: call.method };
-      this.#log?.warn({ ...told, outcome: outcomeText(outcome) }, 'a DAS server gave no answer');
+      const logFields = { server: server.name, network: server.network, method: call.method };
+      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'a DAS server gave no answer');
     }
-    return reading;
+    return serverResult;
   }
 }

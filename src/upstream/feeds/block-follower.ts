@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Slot } from '../../ledger/units.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
-import { spreadPause } from '../retry-pause.ts';
-import { BlockLine, type BlockLineOptions, type BlockSubscription } from './block-line.ts';
+import { withJitter } from '../exponential-backoff.ts';
+import { BlockStream, type BlockStreamOptions, type BlockSubscription } from './block-stream.ts';
+import type { EmittedTransactions } from './emitted-transactions.ts';
 import { readSlotInfo } from './slot-info.ts';
-import type { TransactionsTold } from './transactions-told.ts';
 
 /** What tells the slots of a network. */
-export type SlotTeller = Readonly<{
+export type SlotFeed = Readonly<{
   /** @returns what ends it. */
   open: (subscription: SubscriptionOf<'slot'>, listener: FeedListener) => Promise<() => void>;
   /** The newest slot that is believed; null while unknown. */
   networkSlot: () => Slot | null;
 }>;
 
-export type BlockFollowerOptions = Omit<BlockLineOptions, 'commitment'> &
+export type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
   Readonly<{
     /** Whose slots say when to look for blocks. */
-    pubsub: SlotTeller;
+    pubsub: SlotFeed;
   }>;
 
 /** Pause before nodes are asked again for their slots. */
@@ -32,12 +32,12 @@ const PAUSE_MS = 200;
  * confirmed: history begins there.
  */
 export class BlockFollower {
-  readonly #pubsub: SlotTeller;
-  readonly #options: Omit<BlockLineOptions, 'commitment'>;
-  readonly #confirmed: BlockLine;
-  readonly #finalized: BlockLine;
+  readonly #pubsub: SlotFeed;
+  readonly #options: Omit<BlockStreamOptions, 'commitment'>;
+  readonly #confirmed: BlockStream;
+  readonly #finalized: BlockStream;
   /** Lines that go on behind another feed, by commitment and first slot, while somebody listens. */
-  readonly #resumed = new Map<string, BlockLine>();
+  readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
   /** The subscription to slots, while somebody listens to blocks. */
   #slots: Promise<() => void> | null = null;
@@ -45,8 +45,8 @@ export class BlockFollower {
   constructor({ pubsub, ...options }: BlockFollowerOptions) {
     this.#pubsub = pubsub;
     this.#options = options;
-    this.#confirmed = new BlockLine({ ...options, commitment: 'confirmed' });
-    this.#finalized = new BlockLine({ ...options, commitment: 'finalized' });
+    this.#confirmed = new BlockStream({ ...options, commitment: 'confirmed' });
+    this.#finalized = new BlockStream({ ...options, commitment: 'finalized' });
   }
 
   /**
@@ -55,16 +55,16 @@ export class BlockFollower {
    * @throws Failure when no node tells slots, or none answers, or after `close`.
    */
   async open(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
-    this.#refuseClosed();
-    const line = subscription.commitment === 'finalized' ? this.#finalized : this.#confirmed;
-    const end = await line.add(subscription, listener);
+    this.#throwIfClosed();
+    const stream = subscription.commitment === 'finalized' ? this.#finalized : this.#confirmed;
+    const end = await stream.add(subscription, listener);
     const close = (): void => {
       end();
-      this.#rest();
+      this.#stopIfIdle();
     };
     try {
-      this.#refuseClosed();
-      await this.#startSlots();
+      this.#throwIfClosed();
+      await this.#subscribeToSlots();
     } catch (fault) {
       close();
       throw fault;
@@ -79,41 +79,41 @@ export class BlockFollower {
    * @param before.opened - what lies in slots up to this one is not owed; null where nobody knows.
    * @returns what ends it.
    */
-  takeOver(
+  resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
-    { told, opened }: Readonly<{ told: TransactionsTold; opened: Slot | null }>,
+    { emitted, opened }: Readonly<{ emitted: EmittedTransactions; opened: Slot | null }>,
   ): () => void {
     if (this.#end.signal.aborted) return () => {};
     const commitment = subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
-    const upTo = told.upTo(commitment) ?? opened;
-    if (upTo === null) return this.#openLater(subscription, listener);
+    const upTo = emitted.upTo(commitment) ?? opened;
+    if (upTo === null) return this.#openInBackground(subscription, listener);
     const notBefore = opened !== null && opened > upTo ? opened : upTo;
     const key = `${commitment} ${notBefore}`;
-    const line = this.#resumed.get(key) ?? new BlockLine({ ...this.#options, commitment });
-    this.#resumed.set(key, line);
-    const end = line.resume(subscription, listener, { told, notBefore });
-    void this.#keepSlots();
+    const stream = this.#resumed.get(key) ?? new BlockStream({ ...this.#options, commitment });
+    this.#resumed.set(key, stream);
+    const end = stream.resume(subscription, listener, { emitted, notBefore });
+    void this.#maintainSlots();
     return () => {
       end();
-      this.#rest();
+      this.#stopIfIdle();
     };
   }
 
   close(): void {
     this.#end.abort();
-    for (const line of this.#lines()) line.close();
+    for (const stream of this.#streams()) stream.close();
     this.#resumed.clear();
-    this.#stopSlots();
+    this.#unsubscribeFromSlots();
   }
 
-  #refuseClosed(): void {
+  #throwIfClosed(): void {
     const { network } = this.#options;
     if (this.#end.signal.aborted) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
   }
 
   /** Nothing was told of it: it begins where the chain is now. */
-  #openLater(subscription: BlockSubscription, listener: FeedListener): () => void {
+  #openInBackground(subscription: BlockSubscription, listener: FeedListener): () => void {
     let isEnded = false;
     let end: (() => void) | null = null;
     void this.open(subscription, listener).then(
@@ -123,7 +123,7 @@ export class BlockFollower {
       },
       (cause: unknown) => {
         const { network } = this.#options;
-        if (!isEnded) listener.fail(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause }));
+        if (!isEnded) listener.onError(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause }));
       },
     );
     return () => {
@@ -132,63 +132,63 @@ export class BlockFollower {
     };
   }
 
-  #lines(): readonly BlockLine[] {
+  #streams(): readonly BlockStream[] {
     return [this.#confirmed, this.#finalized, ...this.#resumed.values()];
   }
 
   get #isEmpty(): boolean {
-    return this.#lines().every(({ isEmpty }) => isEmpty);
+    return this.#streams().every(({ isEmpty }) => isEmpty);
   }
 
   /** Somebody left. */
-  #rest(): void {
-    for (const [key, line] of this.#resumed) if (line.isEmpty) this.#resumed.delete(key);
-    if (this.#isEmpty) this.#stopSlots();
+  #stopIfIdle(): void {
+    for (const [key, stream] of this.#resumed) if (stream.isEmpty) this.#resumed.delete(key);
+    if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
   /** Hears of slots for as long as somebody listens; gives them up when no node tells any for too long. */
-  async #keepSlots(): Promise<void> {
+  async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;
     while (!this.#isEmpty && !signal.aborted) {
       try {
-        await this.#startSlots();
+        await this.#subscribeToSlots();
         return;
       } catch {
         if (performance.now() > deadline) {
-          for (const line of this.#lines()) line.giveUp('no node tells of slots');
-          this.#rest();
+          for (const stream of this.#streams()) stream.giveUp('no node tells of slots');
+          this.#stopIfIdle();
           return;
         }
-        await sleep(spreadPause(PAUSE_MS), undefined, { signal }).catch(() => {});
+        await sleep(withJitter(PAUSE_MS), undefined, { signal }).catch(() => {});
       }
     }
   }
 
-  #startSlots(): Promise<() => void> {
+  #subscribeToSlots(): Promise<() => void> {
     if (this.#slots !== null) return this.#slots;
     /** Another subscription may have taken its place meanwhile. */
-    const lose = (): boolean => {
-      const isMine = this.#slots === slots;
-      if (isMine) this.#slots = null;
-      return isMine;
+    const reset = (): boolean => {
+      const isCurrent = this.#slots === slots;
+      if (isCurrent) this.#slots = null;
+      return isCurrent;
     };
     const slots = this.#pubsub.open(
       { kind: 'slot' },
       {
-        notify: (result) => this.#advance(readSlotInfo(result)?.slot ?? null),
-        fail: () => {
+        onNotification: (result) => this.#advance(readSlotInfo(result)?.slot ?? null),
+        onError: () => {
           // Whoever still listens hears of slots again from the next node that can be had.
-          if (lose()) void this.#keepSlots();
+          if (reset()) void this.#maintainSlots();
         },
       },
     );
     this.#slots = slots;
-    slots.catch(lose);
+    slots.catch(reset);
     return slots;
   }
 
-  #stopSlots(): void {
+  #unsubscribeFromSlots(): void {
     void this.#slots?.then(
       (end) => end(),
       () => {},
@@ -199,8 +199,8 @@ export class BlockFollower {
   #advance(slot: Slot | null): void {
     if (slot === null) return;
     // One node alone may be wrong about how far the network is.
-    const believed = this.#pubsub.networkSlot() ?? slot;
-    const tip = slot < believed ? slot : believed;
-    for (const line of this.#lines()) void line.advance(tip);
+    const trusted = this.#pubsub.networkSlot() ?? slot;
+    const tip = slot < trusted ? slot : trusted;
+    for (const stream of this.#streams()) void stream.advance(tip);
   }
 }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import { Turnstile } from '../../base/turnstile.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
-import type { Block } from '../../ledger/block.ts';
-import { type BlockRead, readingBlock } from '../../ledger/encoding/read-ui-block.ts';
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
-import type { Answer, Network, Source } from '../../protocol/call.ts';
+import type { Network, RpcClient, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { spreadPause } from '../retry-pause.ts';
-import { KeptBlocks } from './kept-blocks.ts';
+import type { Block } from '../../solana/block.ts';
+import { type BlockRead, readingBlock } from '../../solana/encoding/read-ui-block.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { withJitter } from '../exponential-backoff.ts';
+import { BlockCache } from './block-cache.ts';
 import type { FeedLimits } from './limits.ts';
 
 /** What history is read at: Agave gives blocks from `confirmed` on. */
@@ -18,13 +18,13 @@ export type HistoryCommitment = 'confirmed' | 'finalized';
 
 export type ChainReaderOptions = Readonly<{
   network: Network;
-  pool: Source;
+  pool: RpcClient;
   limits: FeedLimits;
   log: Logger;
 }>;
 
 /** A node answered a reading question with an error of its own. */
-export class ReadRefused extends Error {
+export class ReadError extends Error {
   override readonly name = 'ReadRefused';
   readonly code: number;
   constructor(method: string, code: number) {
@@ -41,13 +41,13 @@ const REACH = 64n;
 const PAUSE_MS = 150;
 
 /** Blocks are kept so long after anybody asked for one. */
-const KEPT_IDLE_MS = 30_000;
+const CACHE_IDLE_MS = 30_000;
 
 const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
 
 /** Reads a block without keeping everybody else waiting. */
-async function readSlowly(body: Buffer, slot: Slot): Promise<BlockRead> {
+async function readInTimeSlices(body: Buffer, slot: Slot): Promise<BlockRead> {
   const reading = readingBlock(body, slot);
   for (;;) {
     const step = reading.next();
@@ -59,32 +59,36 @@ async function readSlowly(body: Buffer, slot: Slot): Promise<BlockRead> {
 /** Reads the chain of one network through the pool. Equal questions that are under way are asked once. */
 export class ChainReader {
   readonly #options: ChainReaderOptions;
-  readonly #flights = new Map<string, Promise<readonly Slot[]>>();
-  readonly #blocks: KeptBlocks;
-  readonly #reads: Turnstile;
+  readonly #inFlight = new Map<string, Promise<readonly Slot[]>>();
+  readonly #blockCache: BlockCache;
+  readonly #readSemaphore: Semaphore;
 
   constructor(options: ChainReaderOptions) {
     this.#options = options;
     const { blocksKept, blocksKeptBytes } = options.limits;
-    this.#blocks = new KeptBlocks({ blocksMax: blocksKept, bytesMax: blocksKeptBytes, idleMs: KEPT_IDLE_MS });
-    this.#reads = new Turnstile(options.limits.blockReadsMax);
+    this.#blockCache = new BlockCache({
+      blocksMax: blocksKept,
+      bytesMax: blocksKeptBytes,
+      idleMs: CACHE_IDLE_MS,
+    });
+    this.#readSemaphore = new Semaphore(options.limits.blockReadsMax);
   }
 
   /**
    * The raw result of a method.
    * @throws ReadRefused with a node's error; Failure when nobody answered.
    */
-  async ask(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
+  async request(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
     const { network, pool } = this.#options;
     const call = { network, method, row: methods[method], params: Buffer.from(writeJson(params)) };
-    const { body, errorCode }: Answer = await pool.ask(call, signal);
-    if (errorCode !== 0) throw new ReadRefused(method, errorCode);
+    const { body, errorCode }: RpcResponse = await pool.request(call, signal);
+    if (errorCode !== 0) throw new ReadError(method, errorCode);
     return body;
   }
 
   /** The tip at a commitment. */
   async slot(commitment: Commitment): Promise<Slot> {
-    const body = await this.ask('getSlot', [{ commitment }]);
+    const body = await this.request('getSlot', [{ commitment }]);
     return slotOf(BigInt(body.toString('latin1')));
   }
 
@@ -101,10 +105,13 @@ export class ChainReader {
   ): Promise<readonly Slot[]> {
     if (from > to) return [];
     for (;;) {
-      const known = await unlessAborted(this.known(from, slotOf(to + REACH), commitment), signal);
-      const last = known.at(-1);
-      if (last !== undefined && last >= to) return known.filter((one) => one <= to);
-      await sleep(spreadPause(PAUSE_MS), undefined, { signal });
+      const available = await unlessAborted(
+        this.availableSlots(from, slotOf(to + REACH), commitment),
+        signal,
+      );
+      const last = available.at(-1);
+      if (last !== undefined && last >= to) return available.filter((one) => one <= to);
+      await sleep(withJitter(PAUSE_MS), undefined, { signal });
     }
   }
 
@@ -112,20 +119,20 @@ export class ChainReader {
    * The same as far as the node that is asked knows now.
    * @throws what `ask` throws.
    */
-  async known(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
+  async availableSlots(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
-    const flight = this.#flights.get(key) ?? this.#getBlocks(from, to, commitment);
-    this.#flights.set(key, flight);
+    const inFlightRead = this.#inFlight.get(key) ?? this.#getBlocks(from, to, commitment);
+    this.#inFlight.set(key, inFlightRead);
     try {
-      return await flight;
+      return await inFlightRead;
     } finally {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (this.#inFlight.get(key) === inFlightRead) this.#inFlight.delete(key);
     }
   }
 
   async #getBlocks(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
-    const list = parseJson((await this.ask('getBlocks', [from, to, { commitment }])).toString('latin1'));
-    if (!isSlotList(list)) throw new ReadRefused('getBlocks', 0);
+    const list = parseJson((await this.request('getBlocks', [from, to, { commitment }])).toString('latin1'));
+    if (!isSlotList(list)) throw new ReadError('getBlocks', 0);
     return list.map((one) => slotOf(one));
   }
 
@@ -134,12 +141,12 @@ export class ChainReader {
    * @throws what `ask` throws; MalformedJson.
    */
   block(slot: Slot): Promise<Block> {
-    const kept = this.#blocks.get(slot);
-    if (kept !== undefined) return kept;
-    const read = this.#reads.run(() => this.#getBlock(slot));
-    this.#blocks.set(slot, read);
+    const cached = this.#blockCache.get(slot);
+    if (cached !== undefined) return cached;
+    const read = this.#readSemaphore.run(() => this.#getBlock(slot));
+    this.#blockCache.set(slot, read);
     // Whoever asks next, after a failure, asks the nodes again.
-    read.catch(() => this.#blocks.delete(slot));
+    read.catch(() => this.#blockCache.delete(slot));
     return read;
   }
 
@@ -151,9 +158,9 @@ export class ChainReader {
       commitment: 'confirmed',
       maxSupportedTransactionVersion: VERSION_MAX,
     };
-    const body = await this.ask('getBlock', [slot, config]);
-    this.#blocks.weigh(slot, body.length);
-    const { block, undecodable } = await readSlowly(body, slot);
+    const body = await this.request('getBlock', [slot, config]);
+    this.#blockCache.setSize(slot, body.length);
+    const { block, undecodable } = await readInTimeSlices(body, slot);
     if (undecodable > 0) {
       this.#options.log.warn(
         { slot: Number(slot), undecodable },
@@ -171,14 +178,14 @@ export class ChainReader {
   async eachBlock(
     slots: readonly Slot[],
     signal: AbortSignal,
-    tell: (block: Block) => void | Promise<void>,
+    onBlock: (block: Block) => void | Promise<void>,
   ): Promise<void> {
     const { blockReadsMax } = this.#options.limits;
     for (let at = 0; at < slots.length; at++) {
       for (const ahead of slots.slice(at + 1, at + blockReadsMax)) void this.block(ahead).catch(() => {});
       const block = await unlessAborted(this.block(slots[at]!), signal);
-      if (at > 0 && block.parentSlot !== slots[at - 1]) throw new ReadRefused('getBlocks', 0);
-      await tell(block);
+      if (at > 0 && block.parentSlot !== slots[at - 1]) throw new ReadError('getBlocks', 0);
+      await onBlock(block);
     }
   }
 }

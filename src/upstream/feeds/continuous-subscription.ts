@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Turnstile } from '../../base/turnstile.ts';
 import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
@@ -11,20 +11,20 @@ import type { ChainReader } from './chain-reader.ts';
 import { type Continuity, type Gap, GapTooLong } from './gap/continuity.ts';
 import { continuityOf, type PubsubSubscription } from './gap/continuity-of.ts';
 import type { FeedLimits } from './limits.ts';
-import type { UpstreamRequest, UpstreamSink } from './node-subscriptions.ts';
+import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
 import type { PubsubConnection } from './pubsub-connection.ts';
-import type { Placed, PubsubNodes } from './pubsub-nodes.ts';
+import type { NodeSubscribeResult, PubsubNodes } from './pubsub-nodes.ts';
 import type { SlotInfo } from './slot-info.ts';
 
 /** What all subscriptions of a network share. */
-export type Surroundings = Readonly<{
+export type SubscriptionContext = Readonly<{
   network: Network;
   nodes: PubsubNodes;
   reader: ChainReader;
   /** Through it pass those that look for a new node. */
-  moves: Turnstile;
+  moveSemaphore: Semaphore;
   /** And those that read what they missed. */
-  fills: Turnstile;
+  fillSemaphore: Semaphore;
   limits: FeedLimits;
   log: Logger;
 }>;
@@ -36,47 +36,47 @@ const PAUSE_MAX_MS = 2_000;
 const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
 
 /** The stand of one subscription on one connection; `lost` is aborted when that is gone. */
-type Stand = {
+type Attachment = {
   connection: PubsubConnection | null;
   close: (() => void) | null;
   readonly lost: AbortController;
 };
 
-const isLost = ({ lost }: Stand): boolean => lost.signal.aborted;
+const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
  * One subscription, carried from connection to connection while its listener stays. While it moves, what a new
  * connection tells is held back until the gap is filled, so that the listener hears everything once and in order.
  */
 export class ContinuousSubscription {
-  readonly #around: Surroundings;
+  readonly #context: SubscriptionContext;
   readonly #listener: FeedListener;
-  readonly #request: UpstreamRequest;
+  readonly #request: NodeSubscriptionRequest;
   readonly #continuity: Continuity;
-  readonly #onOver: () => void;
+  readonly #onClose: () => void;
   readonly #end = new AbortController();
-  #stand: Stand | null = null;
+  #attachment: Attachment | null = null;
   /** What came live while a gap is being filled; null when notifications pass straight through. */
-  #held: Buffer[] | null = null;
+  #buffered: Buffer[] | null = null;
   /** Where the chain was when it was opened; null where nobody could tell. */
   #opened: SlotInfo | null = null;
   /** It stands on a node, and whatever becomes of that is to be mended. */
-  #settled = false;
+  #isAttached = false;
 
   /**
    * @param onOver - called once, when nothing more is told.
    * @param continuity - what it remembers, when another feed had it before.
    */
   constructor(
-    around: Surroundings,
+    context: SubscriptionContext,
     subscription: PubsubSubscription,
     listener: FeedListener,
-    onOver: () => void,
-    continuity: Continuity = continuityOf(subscription, around.limits.seenMax),
+    onClose: () => void,
+    continuity: Continuity = continuityOf(subscription, context.limits.seenMax),
   ) {
-    this.#around = around;
+    this.#context = context;
     this.#listener = listener;
-    this.#onOver = onOver;
+    this.#onClose = onClose;
     this.#request = { kind: subscription.kind, params: upstreamParams(subscription) };
     this.#continuity = continuity;
   }
@@ -87,14 +87,16 @@ export class ContinuousSubscription {
    * every connection that nodes may have is full.
    */
   async open(): Promise<void> {
-    const { limits } = this.#around;
+    const { limits } = this.#context;
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {
       throw new Failure('MESSAGE_TOO_LARGE', { facts: { messageMaxBytes: limits.requestMaxBytes } });
     }
-    const stand = await this.#inTime(this.#settle(performance.now() + limits.openTimeoutMs, true));
-    this.#opened = this.#position(stand);
-    this.#settled = true;
-    if (isLost(stand)) void this.#move(this.#position(stand));
+    const attachment = await this.#withOpenTimeout(
+      this.#attach(performance.now() + limits.openTimeoutMs, true),
+    );
+    this.#opened = this.#position(attachment);
+    this.#isAttached = true;
+    if (isDetached(attachment)) void this.#move(this.#position(attachment));
   }
 
   /**
@@ -102,7 +104,7 @@ export class ContinuousSubscription {
    * @param opened - where the chain was when that feed opened it.
    * @param from - the newest slot that it told to the end.
    */
-  takeOver(opened: SlotInfo | null, from: SlotInfo | null): void {
+  resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#move(from);
   }
@@ -111,157 +113,159 @@ export class ContinuousSubscription {
   close(): void {
     if (this.#end.signal.aborted) return;
     this.#end.abort();
-    this.#held = null;
-    this.#stand?.close?.();
-    this.#onOver();
+    this.#buffered = null;
+    this.#attachment?.close?.();
+    this.#onClose();
   }
 
   /** The attempt that the deadline finds under way is not waited for. */
-  async #inTime(settling: Promise<Stand>): Promise<Stand> {
-    const late = Promise.withResolvers<never>();
-    const { openTimeoutMs } = this.#around.limits;
-    const timer = setTimeout(() => late.reject(this.#unavailable('no node in time')), openTimeoutMs);
+  async #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
+    const timeout = Promise.withResolvers<never>();
+    const { openTimeoutMs } = this.#context.limits;
+    const timer = setTimeout(() => timeout.reject(this.#unavailable('no node in time')), openTimeoutMs);
     try {
-      return await Promise.race([settling, late.promise]);
+      return await Promise.race([attaching, timeout.promise]);
     } finally {
       clearTimeout(timer);
-      settling.catch(() => {});
+      attaching.catch(() => {});
     }
   }
 
-  #position({ connection }: Stand): SlotInfo | null {
-    return connection === null ? null : this.#around.nodes.position(connection);
+  #position({ connection }: Attachment): SlotInfo | null {
+    return connection === null ? null : this.#context.nodes.position(connection);
   }
 
   /**
    * Stands on a node, asking one after the other until the deadline.
    * @param believe - a refusal counts once every node refused; else it is waited for a node that does not.
    */
-  async #settle(deadline: number, believe: boolean): Promise<Stand> {
-    const passed = new Set<string>();
+  async #attach(deadline: number, isRefusalFinal: boolean): Promise<Attachment> {
+    const tried = new Set<string>();
     let refusal: RpcError | null = null;
     for (let pauses = 0; !this.#end.signal.aborted; ) {
-      const { stand, placed } = await this.#place(passed);
-      if (placed?.answer.kind === 'opened') return stand;
-      if (placed?.answer.kind === 'refused') {
-        refusal = placed.answer.error;
-        if (believe && nodeErrorRow(refusal.code).rule === 'believe') break;
+      const { attachment, result } = await this.#tryAttach(tried);
+      if (result?.response.kind === 'opened') return attachment;
+      if (result?.response.kind === 'refused') {
+        refusal = result.response.error;
+        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'believe') break;
       }
-      if (placed === null) {
+      if (result === null) {
         // Everybody was asked, or rests.
-        if ((believe && refusal !== null) || performance.now() > deadline) break;
-        if (believe) this.#refuseHopeless();
-        passed.clear();
-        await this.#pause(Math.max(this.#around.nodes.restLeft(), PAUSE_MS * 2 ** pauses++));
-      } else passed.add(placed.node);
+        if ((isRefusalFinal && refusal !== null) || performance.now() > deadline) break;
+        if (isRefusalFinal) this.#throwIfHopeless();
+        tried.clear();
+        await this.#pause(Math.max(this.#context.nodes.backoffRemainingMs(), PAUSE_MS * 2 ** pauses++));
+      } else tried.add(result.node);
     }
-    if (believe && refusal !== null) throw refusal;
+    if (isRefusalFinal && refusal !== null) throw refusal;
     throw this.#unavailable(refusal);
   }
 
   /** There is nothing to wait for: no room, or no node that lets anybody in. */
-  #refuseHopeless(): void {
-    const { nodes, network } = this.#around;
+  #throwIfHopeless(): void {
+    const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
-    if (!nodes.allRefuse) return;
-    const retryAfter = Math.max(1, Math.ceil(nodes.restLeft() / 1_000));
+    if (!nodes.allRefuseHandshake) return;
+    const retryAfter = Math.max(1, Math.ceil(nodes.backoffRemainingMs() / 1_000));
     throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, retryAfter });
   }
 
-  async #place(passed: ReadonlySet<string>): Promise<{ stand: Stand; placed: Placed | null }> {
-    const stand: Stand = { connection: null, close: null, lost: new AbortController() };
-    this.#stand = stand;
-    const placed = await this.#around.nodes.subscribe(this.#request, this.#sink(stand), passed);
-    if (placed?.answer.kind === 'opened') {
-      stand.connection = placed.connection;
-      stand.close = placed.answer.close;
-      if (this.#end.signal.aborted) stand.close();
+  async #tryAttach(
+    tried: ReadonlySet<string>,
+  ): Promise<{ attachment: Attachment; result: NodeSubscribeResult | null }> {
+    const attachment: Attachment = { connection: null, close: null, lost: new AbortController() };
+    this.#attachment = attachment;
+    const result = await this.#context.nodes.subscribe(this.#request, this.#sink(attachment), tried);
+    if (result?.response.kind === 'opened') {
+      attachment.connection = result.connection;
+      attachment.close = result.response.close;
+      if (this.#end.signal.aborted) attachment.close();
     }
-    return { stand, placed };
+    return { attachment, result };
   }
 
-  #sink(stand: Stand): UpstreamSink {
+  #sink(attachment: Attachment): NodeSubscriptionListener {
     return {
-      notify: (result) => {
-        if (this.#stand === stand) this.#hear(result);
+      onNotification: (result) => {
+        if (this.#attachment === attachment) this.#receive(result);
       },
-      lost: () => {
-        stand.lost.abort();
-        if (this.#settled && this.#stand === stand) void this.#move(this.#position(stand));
+      onLost: () => {
+        attachment.lost.abort();
+        if (this.#isAttached && this.#attachment === attachment) void this.#move(this.#position(attachment));
       },
     };
   }
 
-  #hear(result: Buffer): void {
+  #receive(result: Buffer): void {
     if (this.#end.signal.aborted) return;
-    if (this.#held === null) this.#judge(result);
-    else if (this.#held.length < this.#around.limits.heldMax) this.#held.push(result);
+    if (this.#buffered === null) this.#process(result);
+    else if (this.#buffered.length < this.#context.limits.heldMax) this.#buffered.push(result);
     else this.#fail(new Error('too much came while the gap was being filled'));
   }
 
-  #judge(result: Buffer): void {
-    const verdict = this.#continuity.judge(result);
-    if (verdict === 'drop') return;
-    if (verdict === 'last') this.#stand?.connection?.endedByNode(this.#request);
-    this.#tell(result, verdict === 'last');
+  #process(result: Buffer): void {
+    const decision = this.#continuity.decide(result);
+    if (decision === 'drop') return;
+    if (decision === 'last') this.#attachment?.connection?.endedByNode(this.#request);
+    this.#emit(result, decision === 'last');
   }
 
-  #tell(result: Buffer, last: boolean): void {
+  #emit(result: Buffer, last: boolean): void {
     if (this.#end.signal.aborted) return;
     if (last) this.close();
-    this.#listener.notify(result, last);
+    this.#listener.onNotification(result, last);
   }
 
   #fail(cause: unknown): void {
     if (this.#end.signal.aborted) return;
-    const { log, network } = this.#around;
+    const { log, network } = this.#context;
     log.warn(
       { network, kind: this.#request.kind, cause: String(cause) },
       'gave a subscription up: its gap stays',
     );
     this.close();
-    this.#listener.fail(this.#unavailable(cause));
+    this.#listener.onError(this.#unavailable(cause));
   }
 
   #unavailable(cause: unknown): Failure {
-    return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#around.network }, cause });
+    return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#context.network }, cause });
   }
 
   /** Its connection is gone: stands elsewhere, reads what was missed, and goes on. Never rejects. */
   async #move(from: SlotInfo | null): Promise<void> {
-    const { moves, limits } = this.#around;
+    const { moveSemaphore, limits } = this.#context;
     const deadline = performance.now() + limits.gapTimeoutMs;
-    this.#settled = false;
+    this.#isAttached = false;
     try {
       for (;;) {
-        this.#held = [];
-        const stand = await moves.run(() => this.#settle(deadline, false));
-        const filled = await this.#fill(stand, from, deadline);
-        if (filled && !isLost(stand)) break;
+        this.#buffered = [];
+        const attachment = await moveSemaphore.run(() => this.#attach(deadline, false));
+        const filled = await this.#fill(attachment, from, deadline);
+        if (filled && !isDetached(attachment)) break;
         if (performance.now() > deadline) throw new Error('the gap could not be filled in time');
       }
-      this.#settled = true;
-      this.#release();
+      this.#isAttached = true;
+      this.#flushBuffered();
     } catch (fault) {
       this.#fail(fault);
     }
   }
 
   /** @returns whether the gap is filled; false when the new connection is gone too. */
-  async #fill(stand: Stand, from: SlotInfo | null, deadline: number): Promise<boolean> {
-    const to = await this.#firstSlot(stand);
+  async #fill(attachment: Attachment, from: SlotInfo | null, deadline: number): Promise<boolean> {
+    const to = await this.#firstSlot(attachment);
     // Where no node and no poll tells slots, a gap has no ends.
     if (from === null || this.#opened === null) return true;
-    const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
-    const signal = AbortSignal.any([stand.lost.signal, this.#end.signal, late]);
+    const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
+    const signal = AbortSignal.any([attachment.lost.signal, this.#end.signal, timeout]);
     const gap = to === null ? null : this.#gap({ opened: this.#opened, from, to, signal });
-    for (let pauses = 0; gap !== null && !isLost(stand); ) {
+    for (let pauses = 0; gap !== null && !isDetached(attachment); ) {
       try {
         await this.#read(gap);
         return true;
       } catch (fault) {
         if (fault instanceof GapTooLong || this.#end.signal.aborted) throw fault;
-        if (late.aborted || performance.now() > deadline) throw fault;
+        if (timeout.aborted || performance.now() > deadline) throw fault;
         await this.#pause(PAUSE_MS * 2 ** pauses++);
       }
     }
@@ -275,30 +279,30 @@ export class ContinuousSubscription {
     };
     // Accounts are read a hundred at a time, which they cannot be while most of them wait.
     if (this.#request.kind === 'account') await fill();
-    else await this.#around.fills.run(fill);
+    else await this.#context.fillSemaphore.run(fill);
   }
 
   #gap(ends: Pick<Gap, 'opened' | 'from' | 'to' | 'signal'>): Gap {
-    const { reader, limits } = this.#around;
+    const { reader, limits } = this.#context;
     return {
       ...ends,
       reader,
       limits,
-      held: () => this.#held ?? [],
-      tell: (result, last = false) => this.#tell(result, last),
+      buffered: () => this.#buffered ?? [],
+      emit: (result, last = false) => this.#emit(result, last),
     };
   }
 
   /** The first slot that a connection tells of from now on: all that happens in later ones, it tells. */
-  async #firstSlot({ connection }: Stand): Promise<SlotInfo | null> {
+  async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
-    return connection.tellsSlots ? await connection.nextSlot() : this.#around.nodes.position(connection);
+    return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);
   }
 
-  #release(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const result of held) if (!this.#end.signal.aborted) this.#judge(result);
+  #flushBuffered(): void {
+    const buffered = this.#buffered ?? [];
+    this.#buffered = null;
+    for (const result of buffered) if (!this.#end.signal.aborted) this.#process(result);
   }
 
   async #pause(ms: number): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Logger } from '../../base/log.ts';
-import type { Network, Source } from '../../protocol/call.ts';
+import type { Network, RpcClient } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
-import type { Feed, FeedListener, FeedRefusal } from '../../streams/feed.ts';
+import type { Feed, FeedError, FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
-import type { NodeStanding } from '../node-status.ts';
+import type { NodeFeedStatus } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
 import { ChainReader } from './chain-reader.ts';
 import { continuityOf } from './gap/continuity-of.ts';
@@ -24,7 +24,7 @@ export interface PreferredFeed extends PositionedFeed {
 export type FeedOptions = Readonly<{
   network: Network;
   /** Answers what a gap is filled with. */
-  pool: Source & Readonly<{ status: () => readonly NodeStanding[] }>;
+  pool: RpcClient & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   /** The network's nodes; those with a `ws` address have PubSub. */
   nodes: readonly NodeConfig[];
   /** Makes a Geyser feed of the same nodes, which reads the chain with the same reader; null where none has Geyser. */
@@ -45,13 +45,13 @@ export type NetworkFeed = Feed &
     close(): void;
   }>;
 
-const isMadeOfBlocks = (
+const isBlockBased = (
   subscription: Subscription,
 ): subscription is Extract<Subscription, { kind: 'block' | 'transaction' }> =>
   subscription.kind === 'block' || subscription.kind === 'transaction';
 
 /** What a feed may reject with; anything else that reading the chain came to is an upstream that is not there. */
-function asRefusal(network: Network, fault: unknown): FeedRefusal {
+function toFeedError(network: Network, fault: unknown): FeedError {
   if (fault instanceof Failure || fault instanceof RpcError) return fault;
   return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause: fault });
 }
@@ -63,7 +63,7 @@ const noFeed = (network: Network): Failure =>
 const NO_FEED_RETRY_S = 60;
 
 /** Whether another feed may have what this one has not: it is away, and did not say no. */
-const isAway = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
+const isUnavailable = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
 
 /**
  * The feed of one network's nodes: blocks and transactions from the blocks that nodes give, everything else from
@@ -75,7 +75,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   const reader = new ChainReader({ network, pool, limits, log });
   const preferred = options.preferred?.(reader) ?? null;
   const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
-  const slotTeller = (): PreferredFeed | null =>
+  const slotFeed = (): PreferredFeed | null =>
     !pubsub.any && preferred !== null && preferred.serves('slot') ? preferred : null;
   const blocks = new BlockFollower({
     network,
@@ -83,13 +83,13 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     limits,
     log,
     pubsub: {
-      open: (slots, listener) => (slotTeller() ?? pubsub).open(slots, listener),
+      open: (slots, listener) => (slotFeed() ?? pubsub).open(slots, listener),
       networkSlot: () => pubsub.networkSlot(),
     },
   });
 
   const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
-    isMadeOfBlocks(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
+    isBlockBased(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
 
   /** What the preferred feed gives up goes on from PubSub, where PubSub has it. */
   const openFrom = (
@@ -99,32 +99,32 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   ): Promise<() => void> => {
     const { kind } = subscription;
     if (kind === 'block' || !pubsub.any) return feed.open(subscription, listener);
-    const onTakeOver = (): void =>
+    const onFailover = (): void =>
       log.warn({ network, kind }, 'PubSub takes a subscription over from Geyser');
     if (kind === 'transaction') {
-      return openPreferredTransactions({ preferred: feed, blocks, onTakeOver }, subscription, listener);
+      return openPreferredTransactions({ preferred: feed, blocks, onFailover }, subscription, listener);
     }
     const continuity = continuityOf(subscription, limits.seenMax);
-    return openPreferred({ preferred: feed, pubsub, continuity, onTakeOver }, subscription, listener);
+    return openPreferred({ preferred: feed, pubsub, continuity, onFailover }, subscription, listener);
   };
 
   return {
     async open(subscription, listener) {
       const isPreferred = preferred?.serves(subscription.kind) ?? false;
-      const fromBlocks = slotTeller() !== null && isMadeOfBlocks(subscription);
+      const fromBlocks = slotFeed() !== null && isBlockBased(subscription);
       if (!isPreferred && !pubsub.any && !fromBlocks) throw noFeed(network);
       if (preferred !== null && isPreferred) {
         try {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
-          if (!isAway(fault)) throw fault;
+          if (!isUnavailable(fault)) throw fault;
           log.warn({ network, kind: subscription.kind }, 'the Geyser feed is away: PubSub takes its place');
         }
       }
       try {
         return await openPlain(subscription, listener);
       } catch (fault) {
-        throw asRefusal(network, fault);
+        throw toFeedError(network, fault);
       }
     },
     setNodes(nodes) {

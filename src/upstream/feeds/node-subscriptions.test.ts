@@ -8,20 +8,20 @@ function start() {
   const subscriptions = new NodeSubscriptions({
     send: (request) => sent.push(JSON.parse(request.toString())),
     ackTimeoutMs: 1,
-    reveals: () => false,
+    isRevealing: () => false,
     isCredible: () => true,
-    onDoubledId: () => sent.push({ id: 0, method: 'doubled', params: [] }),
+    onDuplicateId: () => sent.push({ id: 0, method: 'doubled', params: [] }),
   });
   const heard: string[] = [];
-  const sink = { notify: (result: Buffer) => void heard.push(result.toString()), lost: () => {} };
+  const sink = { onNotification: (result: Buffer) => void heard.push(result.toString()), onLost: () => {} };
   const vote = () => subscriptions.subscribe({ kind: 'vote', params: Buffer.from('[]') }, sink);
   const take = (message: unknown): void =>
-    subscriptions.take(readNodeMessage(Buffer.from(JSON.stringify(message)))!);
+    subscriptions.handle(readNodeMessage(Buffer.from(JSON.stringify(message)))!);
   const acknowledge = (at: number, result: number): void =>
     take({ jsonrpc: '2.0', result, id: sent[at]!.id });
-  const notify = (subscription: number, result: unknown): void =>
+  const onNotification = (subscription: number, result: unknown): void =>
     take({ jsonrpc: '2.0', method: 'voteNotification', params: { result, subscription } });
-  return { sent, heard, vote, acknowledge, notify };
+  return { sent, heard, vote, acknowledge, onNotification };
 }
 
 describe('an acknowledgement that comes too late', () => {
@@ -36,14 +36,14 @@ describe('an acknowledgement that comes too late', () => {
   });
 
   it('does not take an equal subscription along that was asked for since', async () => {
-    const { sent, heard, vote, acknowledge, notify } = start();
+    const { sent, heard, vote, acknowledge, onNotification } = start();
     await vote();
     const again = vote();
     // Agave gives equal streams of one connection the same id.
     acknowledge(0, 5);
     acknowledge(1, 5);
     expect((await again).kind).toBe('opened');
-    notify(5, 1);
+    onNotification(5, 1);
     expect(heard).toEqual(['1']);
     expect(sent.map(({ method }) => method)).toEqual(['voteSubscribe', 'voteSubscribe']);
   });

@@ -6,18 +6,18 @@ import { nextRequestId, requestBody } from '../request-body.ts';
 import { type NodeMessage, type NodeSubscriptionId, subscriptionId } from './pubsub-message.ts';
 
 /** Whoever hears what a node tells of one subscription. */
-export interface UpstreamSink {
+export interface NodeSubscriptionListener {
   /** @param result - raw `params.result`, a view of what was received. */
-  notify(result: Buffer): void;
+  onNotification(result: Buffer): void;
   /** The connection is gone: nothing more comes of this subscription. */
-  lost(): void;
+  onLost(): void;
 }
 
 /** What a node is asked to tell. Equal requests on one connection share one stream, as nodes have it. */
-export type UpstreamRequest = Readonly<{ kind: SubscriptionKind; params: Buffer }>;
+export type NodeSubscriptionRequest = Readonly<{ kind: SubscriptionKind; params: Buffer }>;
 
 /** What came of a request to subscribe. */
-export type SubscribeAnswer = Readonly<
+export type SubscribeResponse = Readonly<
   | { kind: 'opened'; close: () => void }
   /** The node's own words. */
   | { kind: 'refused'; error: RpcError }
@@ -29,10 +29,10 @@ export type SubscribeAnswer = Readonly<
 
 type Entry = {
   readonly key: string;
-  readonly request: UpstreamRequest;
-  readonly sinks: Set<UpstreamSink>;
+  readonly request: NodeSubscriptionRequest;
+  readonly listeners: Set<NodeSubscriptionListener>;
   /** Asked for and not yet acknowledged. */
-  readonly waiting: ((answer: SubscribeAnswer) => void)[];
+  readonly waiting: ((response: SubscribeResponse) => void)[];
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
 };
@@ -41,11 +41,11 @@ export type NodeSubscriptionsOptions = Readonly<{
   send: (request: Buffer) => void;
   ackTimeoutMs: number;
   /** Whether the bytes name the node or a key of its. */
-  reveals: (bytes: Buffer) => boolean;
+  isRevealing: (bytes: Buffer) => boolean;
   /** Whether a node in its senses may tell this now; a notification of which it may not is dropped. */
   isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
   /** The node gave one id to two streams, which cannot be told apart any more. */
-  onDoubledId: () => void;
+  onDuplicateId: () => void;
 }>;
 
 /** Requests without an acknowledgement in time that are remembered. */
@@ -75,14 +75,18 @@ export class NodeSubscriptions {
   }
 
   /** Asks for a subscription, or joins an equal one. The sink may hear before the promise is kept. */
-  subscribe(request: UpstreamRequest, sink: UpstreamSink): Promise<SubscribeAnswer> {
+  subscribe(
+    request: NodeSubscriptionRequest,
+    listener: NodeSubscriptionListener,
+  ): Promise<SubscribeResponse> {
     const key = `${request.kind} ${request.params.toString('latin1')}`;
-    const entry = this.#byKey.get(key) ?? this.#ask(key, request);
-    entry.sinks.add(sink);
+    const entry = this.#byKey.get(key) ?? this.#sendSubscribe(key, request);
+    entry.listeners.add(listener);
     return new Promise((resolve) => {
-      const settle = (answer: SubscribeAnswer): void => {
-        if (answer.kind === 'opened') resolve({ kind: 'opened', close: () => this.#leave(entry, sink) });
-        else resolve(answer);
+      const settle = (response: SubscribeResponse): void => {
+        if (response.kind === 'opened')
+          resolve({ kind: 'opened', close: () => this.#unsubscribe(entry, listener) });
+        else resolve(response);
       };
       if (entry.id === null) entry.waiting.push(settle);
       else settle({ kind: 'opened', close: () => {} });
@@ -90,60 +94,60 @@ export class NodeSubscriptions {
   }
 
   /** Takes one message of the node. */
-  take(message: NodeMessage): void {
+  handle(message: NodeMessage): void {
     if (message.kind === 'answer') {
-      this.#answered(message);
+      this.#handleResponse(message);
       return;
     }
     const entry = this.#byId.get(message.id);
     // Told of an id that was given back: the node had sent it before it read that.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
-    for (const sink of entry.sinks) sink.notify(message.result);
+    for (const listener of entry.listeners) listener.onNotification(message.result);
   }
 
   /** The node ended a subscription by itself, as with a signature: its id is nobody's any more. */
-  ended(request: UpstreamRequest): void {
+  endedByNode(request: NodeSubscriptionRequest): void {
     const entry = this.#byKey.get(`${request.kind} ${request.params.toString('latin1')}`);
-    if (entry !== undefined) this.#forget(entry);
+    if (entry !== undefined) this.#remove(entry);
   }
 
   /** The connection is gone: everybody is told, once. */
-  lose(): void {
+  closeAll(): void {
     const entries = [...this.#byKey.values()];
     this.#byKey.clear();
     this.#byRequest.clear();
     this.#byId.clear();
     for (const entry of entries) {
       this.#settle(entry, { kind: 'gone' });
-      const sinks = [...entry.sinks];
-      entry.sinks.clear();
-      for (const sink of sinks) sink.lost();
+      const listeners = [...entry.listeners];
+      entry.listeners.clear();
+      for (const listener of listeners) listener.onLost();
     }
   }
 
-  #ask(key: string, request: UpstreamRequest): Entry {
+  #sendSubscribe(key: string, request: NodeSubscriptionRequest): Entry {
     const id = nextRequestId();
-    const entry: Entry = { key, request, sinks: new Set(), waiting: [], id: null, timer: null };
+    const entry: Entry = { key, request, listeners: new Set(), waiting: [], id: null, timer: null };
     this.#byKey.set(key, entry);
     this.#byRequest.set(id, entry);
-    entry.timer = setTimeout(() => this.#unanswered(id, entry), this.#options.ackTimeoutMs);
+    entry.timer = setTimeout(() => this.#handleTimeout(id, entry), this.#options.ackTimeoutMs);
     this.#options.send(requestBody(id, subscriptions[request.kind].subscribe, request.params));
     return entry;
   }
 
-  #answered({ id, body, errorCode }: Extract<NodeMessage, { kind: 'answer' }>): void {
+  #handleResponse({ id, body, errorCode }: Extract<NodeMessage, { kind: 'answer' }>): void {
     const entry = this.#byRequest.get(id);
     if (entry === undefined) return;
     this.#byRequest.delete(id);
-    if (errorCode !== 0) this.#refused(entry, body);
-    else this.#acknowledged(entry, subscriptionId(body));
+    if (errorCode !== 0) this.#handleError(entry, body);
+    else this.#handleAck(entry, subscriptionId(body));
   }
 
-  #acknowledged(entry: Entry, id: NodeSubscriptionId): void {
-    const holder = this.#byId.get(id);
-    const isAwaited = entry.sinks.size > 0;
-    if (holder !== undefined && (isAwaited || holder.key !== entry.key)) this.#options.onDoubledId();
-    else if (!isAwaited) this.#giveBack(entry, id);
+  #handleAck(entry: Entry, id: NodeSubscriptionId): void {
+    const current = this.#byId.get(id);
+    const isAwaited = entry.listeners.size > 0;
+    if (current !== undefined && (isAwaited || current.key !== entry.key)) this.#options.onDuplicateId();
+    else if (!isAwaited) this.#unsubscribeLate(entry, id);
     else {
       entry.id = id;
       this.#byId.set(id, entry);
@@ -152,43 +156,44 @@ export class NodeSubscriptions {
   }
 
   /** It came too late. Nodes such as Agave give equal streams one id: then it ends with the one asked for since. */
-  #giveBack({ key, request }: Entry, id: NodeSubscriptionId): void {
-    if (!this.#byKey.has(key)) this.#unsubscribe(request.kind, id);
+  #unsubscribeLate({ key, request }: Entry, id: NodeSubscriptionId): void {
+    if (!this.#byKey.has(key)) this.#sendUnsubscribe(request.kind, id);
   }
 
-  #refused(entry: Entry, body: Buffer): void {
-    this.#forget(entry);
-    entry.sinks.clear();
-    const revealing = this.#options.reveals(body);
-    this.#settle(entry, revealing ? { kind: 'unanswered' } : { kind: 'refused', error: rpcError(body) });
+  #handleError(entry: Entry, body: Buffer): void {
+    this.#remove(entry);
+    entry.listeners.clear();
+    const isRevealing = this.#options.isRevealing(body);
+    this.#settle(entry, isRevealing ? { kind: 'unanswered' } : { kind: 'refused', error: rpcError(body) });
   }
 
-  #unanswered(id: number, entry: Entry): void {
+  #handleTimeout(id: number, entry: Entry): void {
     this.#overdue.push(id);
     if (this.#overdue.length > OVERDUE_MAX) this.#byRequest.delete(this.#overdue.shift()!);
-    this.#forget(entry);
-    entry.sinks.clear();
+    this.#remove(entry);
+    entry.listeners.clear();
     this.#settle(entry, { kind: 'unanswered' });
   }
 
-  #settle(entry: Entry, answer: SubscribeAnswer): void {
+  #settle(entry: Entry, response: SubscribeResponse): void {
     if (entry.timer !== null) clearTimeout(entry.timer);
     entry.timer = null;
-    for (const settle of entry.waiting.splice(0)) settle(answer);
+    for (const settle of entry.waiting.splice(0)) settle(response);
   }
 
-  #leave(entry: Entry, sink: UpstreamSink): void {
-    if (!entry.sinks.delete(sink) || entry.sinks.size > 0 || this.#byKey.get(entry.key) !== entry) return;
-    this.#forget(entry);
-    if (entry.id !== null) this.#unsubscribe(entry.request.kind, entry.id);
+  #unsubscribe(entry: Entry, listener: NodeSubscriptionListener): void {
+    if (!entry.listeners.delete(listener) || entry.listeners.size > 0 || this.#byKey.get(entry.key) !== entry)
+      return;
+    this.#remove(entry);
+    if (entry.id !== null) this.#sendUnsubscribe(entry.request.kind, entry.id);
   }
 
-  #forget(entry: Entry): void {
+  #remove(entry: Entry): void {
     if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key);
     if (entry.id !== null && this.#byId.get(entry.id) === entry) this.#byId.delete(entry.id);
   }
 
-  #unsubscribe(kind: SubscriptionKind, id: NodeSubscriptionId): void {
+  #sendUnsubscribe(kind: SubscriptionKind, id: NodeSubscriptionId): void {
     const params = Buffer.from(`[${id}]`);
     this.#options.send(requestBody(nextRequestId(), subscriptions[kind].unsubscribe, params));
   }

@@ -1,58 +1,58 @@
-import type { Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { Subscription, SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedListener } from '../../streams/feed.ts';
 import type { BlockFollower } from './block-follower.ts';
+import type { EmittedTransactions } from './emitted-transactions.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
 import type { SlotInfo } from './slot-info.ts';
-import type { TransactionsTold } from './transactions-told.ts';
 
 /** A feed that says how far it has come. */
 export interface PositionedFeed extends Feed {
   /** The newest slot that was told to its end, also when the feed has just given up; null for none. */
   position(): SlotInfo | null;
   /** Transactions of slots up to this one were told at the commitment, or are older than the feed; null for none. */
-  toldUpTo(commitment: Commitment): Slot | null;
+  emittedUpTo(commitment: Commitment): Slot | null;
   /** Which transactions were told. Called while the feed gives a subscription up, it says what it told until then. */
-  transactionsTold(): TransactionsTold;
+  emittedTransactions(): EmittedTransactions;
 }
 
 /** What carries a subscription on that a feed gives up. */
-type Succession<Opened, Left> = Readonly<{
+type FailoverOptions<Opened, Position> = Readonly<{
   /** How far the feed has come when it has opened the subscription. */
   opened: () => Opened;
   /** How far it has come when it gives it up. */
-  left: () => Left;
+  lastPosition: () => Position;
   /** @returns what ends it. */
-  takeOver: (opened: Opened | null, left: Left) => () => void;
+  resume: (opened: Opened | null, lastPosition: Position) => () => void;
 }>;
 
-async function openWith<Opened, Left>(
+async function openWith<Opened, Position>(
   preferred: Feed,
   subscription: Subscription,
   listener: FeedListener,
-  succession: Succession<Opened, Left>,
+  failover: FailoverOptions<Opened, Position>,
 ): Promise<() => void> {
   let end: (() => void) | null = null;
   let isEnded = false;
   let opened: Opened | null = null;
-  let goOn: (() => void) | null = null;
+  let failOver: (() => void) | null = null;
   const close = await preferred.open(subscription, {
-    notify: (result, last) => listener.notify(result, last),
-    fail() {
-      const left = succession.left();
-      goOn = () => {
-        if (!isEnded) end = succession.takeOver(opened, left);
+    onNotification: (result, last) => listener.onNotification(result, last),
+    onError() {
+      const lastPosition = failover.lastPosition();
+      failOver = () => {
+        if (!isEnded) end = failover.resume(opened, lastPosition);
       };
-      if (end !== null) goOn();
+      if (end !== null) failOver();
     },
   });
   end = close;
   // It gave up before it said that it was open.
-  if (goOn === null) opened = succession.opened();
-  else (goOn as () => void)();
+  if (failOver === null) opened = failover.opened();
+  else (failOver as () => void)();
   return () => {
     isEnded = true;
     end?.();
@@ -63,7 +63,7 @@ export type PreferredSubscriptionOptions = Readonly<{
   preferred: PositionedFeed;
   pubsub: PubsubFeed;
   continuity: Continuity;
-  onTakeOver: () => void;
+  onFailover: () => void;
 }>;
 
 /**
@@ -73,25 +73,25 @@ export type PreferredSubscriptionOptions = Readonly<{
  * @throws what the preferred feed's `open` throws.
  */
 export function openPreferred(
-  { preferred, pubsub, continuity, onTakeOver }: PreferredSubscriptionOptions,
+  { preferred, pubsub, continuity, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
   listener: FeedListener,
 ): Promise<() => void> {
-  const judged: FeedListener = {
-    notify(result, last) {
-      if (continuity.judge(result) !== 'drop') listener.notify(result, last);
+  const filtered: FeedListener = {
+    onNotification(result, last) {
+      if (continuity.decide(result) !== 'drop') listener.onNotification(result, last);
     },
-    fail: (failure) => listener.fail(failure),
+    onError: (failure) => listener.onError(failure),
   };
-  return openWith(preferred, subscription, judged, {
+  return openWith(preferred, subscription, filtered, {
     // Before the first slot that it tells, the nodes say where the chain is.
     opened: () => preferred.position() ?? pubsub.position(),
-    left: () => preferred.position(),
-    takeOver(opened, from) {
-      onTakeOver();
+    lastPosition: () => preferred.position(),
+    resume(opened, from) {
+      onFailover();
       // It was not open yet, or told no slot since: then either is as far back as anything is missing.
-      const begun = opened ?? from ?? pubsub.position();
-      return pubsub.takeOver(subscription, listener, { continuity, opened: begun, from: from ?? begun });
+      const start = opened ?? from ?? pubsub.position();
+      return pubsub.resume(subscription, listener, { continuity, opened: start, from: from ?? start });
     },
   });
 }
@@ -99,7 +99,7 @@ export function openPreferred(
 export type PreferredTransactionsOptions = Readonly<{
   preferred: PositionedFeed;
   blocks: BlockFollower;
-  onTakeOver: () => void;
+  onFailover: () => void;
 }>;
 
 /**
@@ -108,17 +108,17 @@ export type PreferredTransactionsOptions = Readonly<{
  * @throws what the preferred feed's `open` throws.
  */
 export function openPreferredTransactions(
-  { preferred, blocks, onTakeOver }: PreferredTransactionsOptions,
+  { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
   listener: FeedListener,
 ): Promise<() => void> {
   const { commitment } = subscription;
   return openWith(preferred, subscription, listener, {
-    opened: () => preferred.toldUpTo(commitment),
-    left: () => preferred.transactionsTold(),
-    takeOver(opened, told) {
-      onTakeOver();
-      return blocks.takeOver(subscription, listener, { told, opened });
+    opened: () => preferred.emittedUpTo(commitment),
+    lastPosition: () => preferred.emittedTransactions(),
+    resume(opened, emitted) {
+      onFailover();
+      return blocks.resume(subscription, listener, { emitted, opened });
     },
   });
 }

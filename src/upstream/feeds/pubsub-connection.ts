@@ -1,19 +1,19 @@
 import { WebSocket } from 'ws';
-import type { Slot } from '../../ledger/units.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { NodeConfig } from '../node.ts';
-import { retryAfterMs } from '../retry-after.ts';
+import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import type { FeedLimits } from './limits.ts';
 import {
+  type NodeSubscriptionListener,
+  type NodeSubscriptionRequest,
   NodeSubscriptions,
-  type SubscribeAnswer,
-  type UpstreamRequest,
-  type UpstreamSink,
+  type SubscribeResponse,
 } from './node-subscriptions.ts';
+import { notificationSlot } from './notification-slot.ts';
 import { readNodeMessage } from './pubsub-message.ts';
 import { readSlotInfo, type SlotInfo } from './slot-info.ts';
-import { slotTold } from './slot-told.ts';
 
 /** Why a connection is over. A few words for logs: they hold nothing that a node sent. */
 export type ConnectionEnd =
@@ -36,7 +36,7 @@ export type PubsubConnectionOptions = Readonly<{
   node: NodeConfig;
   limits: FeedLimits;
   /** The newest slot that it may tell of now; null while nobody knows. */
-  newestCredible: () => Slot | null;
+  maxPlausibleSlot: () => Slot | null;
   /**
    * Called once.
    * @param detail - the code of a network or TLS error, or the HTTP status in place of a handshake; null for none.
@@ -55,10 +55,10 @@ function codeOf(fault: Error & { code?: unknown }): string | null {
 const isRefusal = (status: number): boolean => status < 500;
 
 /** What was answered was no handshake. Nobody there, or too late, is no refusal; of these ws names no code. */
-const isNoHandshake = ({ message, code }: Error & { code?: unknown }): boolean =>
+const isHandshakeRefused = ({ message, code }: Error & { code?: unknown }): boolean =>
   typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
-const SLOTS: UpstreamRequest = { kind: 'slot', params: Buffer.from('[]') };
+const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
 /**
  * One WebSocket to the PubSub of one node. It subscribes to slots by itself and so knows how far the node is:
@@ -71,19 +71,19 @@ export class PubsubConnection {
   readonly #ready = Promise.withResolvers<boolean>();
   readonly #pings: NodeJS.Timeout;
   readonly #startTimer: NodeJS.Timeout;
-  #slotWaiters: ((info: SlotInfo | null) => void)[] = [];
-  #heardAt = performance.now();
+  #slotResolvers: ((info: SlotInfo | null) => void)[] = [];
+  #receivedAt = performance.now();
   #end: ConnectionEnd | null = null;
   /** The handshake is done. A socket that fails before is no longer said to be connecting. */
   #isUp = false;
   /** A slot up to which nobody need be asked. */
-  #credibleTo: Slot | null = null;
+  #plausibleUpTo: Slot | null = null;
   /** How long the node asked to be left alone, in place of a handshake; null when it did not. */
-  restMs: number | null = null;
+  retryAfterMs: number | null = null;
   /** The newest slot it told of; null before the first, and for ever where the node tells no slots. */
   lastSlot: SlotInfo | null = null;
   /** Whether the node took our subscription to its slots. */
-  tellsSlots = false;
+  sendsSlots = false;
   /** When it told of a newer slot than before. */
   progressAt = performance.now();
 
@@ -102,13 +102,13 @@ export class PubsubConnection {
     this.#subscriptions = new NodeSubscriptions({
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
-      reveals: (bytes) => revealsOneOf(secrets, bytes),
-      isCredible: (kind, result) => this.#isCredible(kind, result),
-      onDoubledId: () => this.end('one id for two subscriptions'),
+      isRevealing: (bytes) => revealsOneOf(secrets, bytes),
+      isCredible: (kind, result) => this.#isPlausible(kind, result),
+      onDuplicateId: () => this.end('one id for two subscriptions'),
     });
     this.#listen();
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
-    this.#startTimer = setTimeout(() => this.#late(), limits.handshakeTimeoutMs);
+    this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
   /** Whether it came up: kept when the node has told a first slot, or will not tell any. */
@@ -130,23 +130,27 @@ export class PubsubConnection {
    * next gets another one.
    * @returns `gone` at once when the connection is over. Wait for `ready` first.
    */
-  async subscribe(request: UpstreamRequest, sink: UpstreamSink): Promise<SubscribeAnswer> {
+  async subscribe(
+    request: NodeSubscriptionRequest,
+    listener: NodeSubscriptionListener,
+  ): Promise<SubscribeResponse> {
     if (this.#end !== null) return { kind: 'gone' };
-    const askedAt = performance.now();
-    const answer = await this.#subscriptions.subscribe(request, sink);
-    if (answer.kind === 'unanswered' && this.#heardAt < askedAt) this.end('no answer to a subscription');
-    return answer;
+    const startedAt = performance.now();
+    const response = await this.#subscriptions.subscribe(request, listener);
+    if (response.kind === 'unanswered' && this.#receivedAt < startedAt)
+      this.end('no answer to a subscription');
+    return response;
   }
 
   /** The node itself ends a signature's subscription with its last notification. */
-  endedByNode(request: UpstreamRequest): void {
-    this.#subscriptions.ended(request);
+  endedByNode(request: NodeSubscriptionRequest): void {
+    this.#subscriptions.endedByNode(request);
   }
 
   /** The next slot it tells of; null when it ends before. */
   nextSlot(): Promise<SlotInfo | null> {
     if (this.#end !== null) return Promise.resolve(null);
-    return new Promise((resolve) => this.#slotWaiters.push(resolve));
+    return new Promise((resolve) => this.#slotResolvers.push(resolve));
   }
 
   /** Ends it at once, without waiting for the other side, which may be dead. */
@@ -157,67 +161,67 @@ export class PubsubConnection {
     clearTimeout(this.#startTimer);
     this.#socket.terminate();
     this.#ready.resolve(false);
-    for (const tell of this.#slotWaiters.splice(0)) tell(null);
+    for (const resolve of this.#slotResolvers.splice(0)) resolve(null);
     this.#options.onEnd(end, detail);
-    this.#subscriptions.lose();
+    this.#subscriptions.closeAll();
   }
 
   #listen(): void {
     const socket = this.#socket;
-    socket.on('open', () => void this.#opened());
-    socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary));
+    socket.on('open', () => void this.#handleOpen());
+    socket.on('message', (data, isBinary) => this.#handleMessage(data as Buffer, isBinary));
     socket.on('pong', () => {
-      this.#heardAt = performance.now();
+      this.#receivedAt = performance.now();
     });
     socket.on('error', (fault) =>
       this.end(
         this.#isUp
           ? 'closed by the node'
-          : isNoHandshake(fault)
+          : isHandshakeRefused(fault)
             ? 'the handshake was refused'
             : 'no connection',
         codeOf(fault),
       ),
     );
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
-      this.restMs = retryAfterMs(headers['retry-after'] ?? null, Date.now());
+      this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
       const end = isRefusal(statusCode) ? 'the handshake was refused' : 'no connection';
       this.end(end, `HTTP status ${statusCode}`);
     });
     socket.on('close', () => this.end('closed by the node'));
   }
 
-  async #opened(): Promise<void> {
+  async #handleOpen(): Promise<void> {
     this.#isUp = true;
     const first = this.nextSlot();
-    const answer = await this.#subscriptions.subscribe(SLOTS, {
-      notify: (result) => this.#progress(result),
-      lost: () => {},
+    const response = await this.#subscriptions.subscribe(SLOTS, {
+      onNotification: (result) => this.#handleSlot(result),
+      onLost: () => {},
     });
-    if (answer.kind === 'unanswered') this.end('no PubSub message');
-    this.tellsSlots = answer.kind === 'opened';
-    if (answer.kind === 'opened') await first;
-    this.#started();
+    if (response.kind === 'unanswered') this.end('no PubSub message');
+    this.sendsSlots = response.kind === 'opened';
+    if (response.kind === 'opened') await first;
+    this.#markReady();
   }
 
-  #started(): void {
+  #markReady(): void {
     clearTimeout(this.#startTimer);
     this.#ready.resolve(this.#end === null);
   }
 
   /** The time to come up is over. */
-  #late(): void {
+  #handleStartTimeout(): void {
     // A network that stands still tells no slot; the connection is good all the same.
-    if (this.tellsSlots) this.#started();
+    if (this.sendsSlots) this.#markReady();
     else this.end(this.#socket.readyState === WebSocket.OPEN ? 'no PubSub message' : 'no connection');
   }
 
-  #received(data: Buffer, isBinary: boolean): void {
-    this.#heardAt = performance.now();
+  #handleMessage(data: Buffer, isBinary: boolean): void {
+    this.#receivedAt = performance.now();
     try {
       const message = isBinary ? null : readNodeMessage(data);
       if (message === null) this.end('no PubSub message');
-      else if (this.#end === null) this.#subscriptions.take(message);
+      else if (this.#end === null) this.#subscriptions.handle(message);
     } catch {
       // What breaks whoever reads it ends the connection that it came over, and nothing else.
       this.end('no PubSub message');
@@ -225,28 +229,29 @@ export class PubsubConnection {
   }
 
   /** One absurd slot, once believed, would silence all that follows: whoever tells it is left. */
-  #isCredible(kind: SubscriptionKind, result: Buffer): boolean {
-    const slot = slotTold(kind, result);
-    if (slot === null || (this.#credibleTo !== null && slot <= this.#credibleTo)) return true;
-    this.#credibleTo = this.#options.newestCredible();
-    if (this.#credibleTo === null || slot <= this.#credibleTo) return true;
+  #isPlausible(kind: SubscriptionKind, result: Buffer): boolean {
+    const slot = notificationSlot(kind, result);
+    if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
+    this.#plausibleUpTo = this.#options.maxPlausibleSlot();
+    if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
     this.end('a slot that cannot be');
     return false;
   }
 
-  #progress(result: Buffer): void {
+  #handleSlot(result: Buffer): void {
     const info = readSlotInfo(result);
     if (info === null) return;
     if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
       this.lastSlot = info;
       this.progressAt = performance.now();
     }
-    for (const tell of this.#slotWaiters.splice(0)) tell(info);
+    for (const resolve of this.#slotResolvers.splice(0)) resolve(info);
   }
 
   #ping(): void {
     const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
-    if (performance.now() - this.#heardAt > pingIntervalMs + pongTimeoutMs) this.end('no answer to a ping');
+    if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs)
+      this.end('no answer to a ping');
     else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 }

@@ -1,10 +1,10 @@
-import { Turnstile } from '../../base/turnstile.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
 import type { ChainReader } from './chain-reader.ts';
-import { ContinuousSubscription, type Surroundings } from './continuous-subscription.ts';
+import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
@@ -19,41 +19,41 @@ export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainRea
  * blocks, so forks within it are not told.
  */
 export class PubsubFeed {
-  readonly #around: Surroundings;
+  readonly #context: SubscriptionContext;
   readonly #open = new Set<ContinuousSubscription>();
   #isClosed = false;
 
   constructor(options: PubsubFeedOptions) {
     const { network, limits, log, reader } = options;
-    this.#around = {
+    this.#context = {
       network,
       limits,
       log,
       reader,
       nodes: new PubsubNodes(options),
-      moves: new Turnstile(limits.movesMax),
-      fills: new Turnstile(limits.gapFillsMax),
+      moveSemaphore: new Semaphore(limits.movesMax),
+      fillSemaphore: new Semaphore(limits.gapFillsMax),
     };
   }
 
   /** Whether any node has PubSub at all. */
   get any(): boolean {
-    return this.#around.nodes.any;
+    return this.#context.nodes.any;
   }
 
   /** Listens to these nodes from now on; what stood on others moves, and hears what it missed. */
   setNodes(nodes: readonly NodeConfig[]): void {
-    if (!this.#isClosed) this.#around.nodes.setNodes(nodes);
+    if (!this.#isClosed) this.#context.nodes.setNodes(nodes);
   }
 
   /** The newest slot that is believed; null while unknown. */
   networkSlot(): Slot | null {
-    return this.#around.nodes.networkSlot();
+    return this.#context.nodes.networkSlot();
   }
 
   /** About how far the network is; null while unknown. */
   position(): SlotInfo | null {
-    return this.#around.nodes.networkPosition();
+    return this.#context.nodes.networkPosition();
   }
 
   /**
@@ -64,9 +64,9 @@ export class PubsubFeed {
    * once when they have no room.
    */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
-    const { nodes, network } = this.#around;
+    const { nodes, network } = this.#context;
     if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
-    const continuous = new ContinuousSubscription(this.#around, subscription, listener, () =>
+    const continuous = new ContinuousSubscription(this.#context, subscription, listener, () =>
       this.#open.delete(continuous),
     );
     this.#open.add(continuous);
@@ -85,21 +85,21 @@ export class PubsubFeed {
    * @param before.continuity - judged all that the other feed told.
    * @returns what ends it.
    */
-  takeOver(
+  resume(
     subscription: PubsubSubscription,
     listener: FeedListener,
     before: Readonly<{ continuity: Continuity; opened: SlotInfo | null; from: SlotInfo | null }>,
   ): () => void {
     if (this.#isClosed) return () => {};
     const continuous = new ContinuousSubscription(
-      this.#around,
+      this.#context,
       subscription,
       listener,
       () => this.#open.delete(continuous),
       before.continuity,
     );
     this.#open.add(continuous);
-    continuous.takeOver(before.opened, before.from);
+    continuous.resume(before.opened, before.from);
     return () => continuous.close();
   }
 
@@ -107,6 +107,6 @@ export class PubsubFeed {
   close(): void {
     this.#isClosed = true;
     for (const continuous of [...this.#open]) continuous.close();
-    this.#around.nodes.close();
+    this.#context.nodes.close();
   }
 }

@@ -1,5 +1,5 @@
 import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-scan.ts';
-import { errorCodeOf } from '../answer.ts';
+import { errorCodeOf } from '../response/parse-response.ts';
 
 /**
  * What a node sends over PubSub, found by a scan of its bytes: a notification's result is never parsed, so that it
@@ -86,7 +86,7 @@ function readNotification(bytes: Buffer): NodeMessage | null {
   return skipSpace(bytes, end + 1) === bytes.length ? notificationOf(payload) : null;
 }
 
-function answerOf(envelope: Spans): NodeMessage | null {
+function responseOf(envelope: Spans): NodeMessage | null {
   const id = subscriptionId(envelope.of(0) ?? Buffer.from('null'));
   if (typeof id !== 'number') return null;
   const error = envelope.of(2);
@@ -105,7 +105,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
   const end = scanObject(bytes, start, DEPTH_MAX, envelope, note);
   if (end === MALFORMED || skipSpace(bytes, end) !== bytes.length) return null;
   const params = envelope.from[3] ?? -1;
-  if (params < 0) return answerOf(envelope);
+  if (params < 0) return responseOf(envelope);
   const payload = new Spans(bytes, PAYLOAD);
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }

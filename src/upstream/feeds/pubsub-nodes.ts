@@ -1,76 +1,87 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Network } from '../../protocol/call.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
 import type { NodeConfig } from '../node.ts';
-import type { NodeStanding } from '../node-status.ts';
-import { doublingPause } from '../retry-pause.ts';
-import { believedSlot, newestCredible } from './believed-slot.ts';
+import type { NodeFeedStatus } from '../node-status.ts';
 import { newer } from './gap/continuity.ts';
 import type { FeedLimits } from './limits.ts';
-import type { SubscribeAnswer, UpstreamRequest, UpstreamSink } from './node-subscriptions.ts';
+import type {
+  NodeSubscriptionListener,
+  NodeSubscriptionRequest,
+  SubscribeResponse,
+} from './node-subscriptions.ts';
 import { type ConnectionEnd, PubsubConnection } from './pubsub-connection.ts';
 import type { SlotInfo } from './slot-info.ts';
+import { maxPlausibleSlot, trustedSlot } from './trusted-slot.ts';
 
 export type PubsubNodesOptions = Readonly<{
   network: Network;
   /** Nodes without a `ws` address are passed over. */
   nodes: readonly NodeConfig[];
   /** What the pool knows of its nodes, of all networks. */
-  status: () => readonly NodeStanding[];
+  status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;
 }>;
 
 /** A node and the connections to it. Times are `performance.now()`. */
-type Place = {
+type NodeEntry = {
   readonly node: NodeConfig;
   readonly connections: Set<PubsubConnection>;
   /** In a row: connections that ended or came to nothing, requests without an acknowledgement. */
   failures: number;
   failedAt: number;
   /** It is passed over until then. */
-  restingUntil: number;
+  backoffUntil: number;
   /** It answered the newest handshake with something else. */
-  refuses: boolean;
+  refusesHandshake: boolean;
 };
 
-const newPlace = (node: NodeConfig): Place => ({
+const newEntry = (node: NodeConfig): NodeEntry => ({
   node,
   connections: new Set(),
   failures: 0,
   failedAt: Number.NEGATIVE_INFINITY,
-  restingUntil: 0,
-  refuses: false,
+  backoffUntil: 0,
+  refusesHandshake: false,
 });
 
 /** Where a request was put, and what came of it. */
-export type Placed = Readonly<{ node: string; connection: PubsubConnection; answer: SubscribeAnswer }>;
+export type NodeSubscribeResult = Readonly<{
+  node: string;
+  connection: PubsubConnection;
+  response: SubscribeResponse;
+}>;
 
 /** Roots are about so many slots behind; used only where a node does not tell. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 /** The longest rest that a node is given because it asks for it. */
-const REST_ASKED_MAX_MS = 60_000;
+const RETRY_AFTER_MAX_MS = 60_000;
 /** What a poll told counts for so long. */
 const POLL_FRESH_MS = 30_000;
 
 /** What a node answered to a poll a moment ago. */
-const polledSlot = (status: NodeStanding | undefined): Slot | null =>
+const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
 /** The newest slot that any connection to a node told of. */
-const toldSlot = ({ connections }: Place): Slot | null =>
-  [...connections].reduce<Slot | null>((told, { lastSlot }) => newer(told, lastSlot?.slot ?? null), null);
+const observedSlot = ({ connections }: NodeEntry): Slot | null =>
+  [...connections].reduce<Slot | null>(
+    (observed, { lastSlot }) => newer(observed, lastSlot?.slot ?? null),
+    null,
+  );
 
-const loadOf = ({ connections }: Place): number =>
+const loadOf = ({ connections }: NodeEntry): number =>
   [...connections].reduce((sum, connection) => sum + connection.load, 0);
 
 /** The nodes of one network that have PubSub: chooses, connects, and ends connections that stand still. */
 export class PubsubNodes {
   readonly #options: PubsubNodesOptions;
-  #places: readonly Place[] = [];
+  #entries: readonly NodeEntry[] = [];
   readonly #watch: NodeJS.Timeout;
   /** The network's slot when a connection was made: whether it has moved on since. */
   readonly #slotAtOpen = new WeakMap<PubsubConnection, Slot | null>();
@@ -79,24 +90,24 @@ export class PubsubNodes {
   constructor(options: PubsubNodesOptions) {
     this.#options = options;
     this.setNodes(options.nodes);
-    this.#watch = setInterval(() => this.#look(), options.limits.stallMs / WATCHES_PER_STALL);
+    this.#watch = setInterval(() => this.#checkConnections(), options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
   }
 
   /** Whether any node has PubSub at all. */
   get any(): boolean {
-    return this.#places.length > 0;
+    return this.#entries.length > 0;
   }
 
   /** Listens to these nodes from now on. Subscriptions on one that is not among them move to the others. */
   setNodes(nodes: readonly NodeConfig[]): void {
-    const before = this.#places;
-    this.#places = nodes
+    const before = this.#entries;
+    this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
-      .map((node) => before.find((place) => isDeepStrictEqual(place.node, node)) ?? newPlace(node));
+      .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
     // Once they are out of the choice: whoever is told that its connection is over looks for another at once.
-    const left = before.filter((place) => !this.#places.includes(place));
-    for (const { connections } of left) {
+    const removed = before.filter((entry) => !this.#entries.includes(entry));
+    for (const { connections } of removed) {
       for (const connection of [...connections]) connection.end('taken out of service');
     }
   }
@@ -107,48 +118,48 @@ export class PubsubNodes {
    * @returns null when nobody can be asked now.
    */
   async subscribe(
-    request: UpstreamRequest,
-    sink: UpstreamSink,
-    passed: ReadonlySet<string>,
-  ): Promise<Placed | null> {
-    let left = passed;
+    request: NodeSubscriptionRequest,
+    listener: NodeSubscriptionListener,
+    excluded: ReadonlySet<string>,
+  ): Promise<NodeSubscribeResult | null> {
+    let skipped = excluded;
     for (;;) {
-      const place = this.#choose(left);
-      if (place === null) return null;
-      const connection = this.#connectionOf(place);
+      const entry = this.#choose(skipped);
+      if (entry === null) return null;
+      const connection = this.#connectionOf(entry);
       if (connection === null) {
-        left = new Set([...left, place.node.name]);
+        skipped = new Set([...skipped, entry.node.name]);
         continue;
       }
-      if (!(await connection.ready)) return { node: place.node.name, connection, answer: { kind: 'gone' } };
+      if (!(await connection.ready)) return { node: entry.node.name, connection, response: { kind: 'gone' } };
       // Others may have taken the last room while this one waited.
       if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
-      const answer = await connection.subscribe(request, sink);
-      if (answer.kind === 'unanswered') this.#rest(place);
-      else if (answer.kind !== 'gone') place.failures = 0;
-      return { node: place.node.name, connection, answer };
+      const response = await connection.subscribe(request, listener);
+      if (response.kind === 'unanswered') this.#backOff(entry);
+      else if (response.kind !== 'gone') entry.failures = 0;
+      return { node: entry.node.name, connection, response };
     }
   }
 
   /** Milliseconds until the next node may be asked again; 0 when one may be now. */
-  restLeft(): number {
+  backoffRemainingMs(): number {
     const now = performance.now();
-    return Math.max(0, Math.min(...this.#places.map(({ restingUntil }) => restingUntil - now)));
+    return Math.max(0, Math.min(...this.#entries.map(({ backoffUntil }) => backoffUntil - now)));
   }
 
   /** Whether a subscription finds no place because all are taken: there are nodes, and none of them has room. */
   get isFull(): boolean {
     const now = performance.now();
-    const usable = this.#places.filter(
-      (place) => place.restingUntil <= now && this.#stateOf(place) !== 'wrong-chain',
+    const usable = this.#entries.filter(
+      (entry) => entry.backoffUntil <= now && this.#stateOf(entry) !== 'wrong-chain',
     );
-    return usable.length > 0 && !usable.some((place) => this.#hasRoom(place));
+    return usable.length > 0 && !usable.some((entry) => this.#hasCapacity(entry));
   }
 
   /** Whether every node answered its newest handshake with something else. */
-  get allRefuse(): boolean {
-    const places = this.#places.filter((place) => this.#stateOf(place) !== 'wrong-chain');
-    return places.length > 0 && places.every(({ refuses }) => refuses);
+  get allRefuseHandshake(): boolean {
+    const entries = this.#entries.filter((entry) => this.#stateOf(entry) !== 'wrong-chain');
+    return entries.length > 0 && entries.every(({ refusesHandshake }) => refusesHandshake);
   }
 
   /** How far a connection has told, or about how far the network is where the node tells no slots. */
@@ -165,16 +176,19 @@ export class PubsubNodes {
 
   /** The newest slot that is believed; null while unknown. */
   networkSlot(): Slot | null {
-    const known = this.#known();
-    const places = new Map(this.#places.map((place) => [place.node.name, place]));
-    const names = [...new Set([...known.keys(), ...places.keys()])];
+    const statuses = this.#statusByName();
+    const entries = new Map(this.#entries.map((entry) => [entry.node.name, entry]));
+    const names = [...new Set([...statuses.keys(), ...entries.keys()])];
     const slots = names
-      .filter((name) => known.get(name)?.state !== 'wrong-chain')
+      .filter((name) => statuses.get(name)?.state !== 'wrong-chain')
       .map((name) => {
-        const place = places.get(name);
-        return { polled: polledSlot(known.get(name)), told: place === undefined ? null : toldSlot(place) };
+        const entry = entries.get(name);
+        return {
+          polled: polledSlot(statuses.get(name)),
+          observed: entry === undefined ? null : observedSlot(entry),
+        };
       });
-    return believedSlot(slots, this.#options.limits.lagMaxSlots);
+    return trustedSlot(slots, this.#options.limits.lagMaxSlots);
   }
 
   /** Ends every connection at once. */
@@ -185,178 +199,181 @@ export class PubsubNodes {
   }
 
   #all(): PubsubConnection[] {
-    return this.#places.flatMap(({ connections }) => [...connections]);
+    return this.#entries.flatMap(({ connections }) => [...connections]);
   }
 
   /** Among the nodes that do not rest, good ones that did not fail lately; of these the one that carries least. */
-  #choose(passed: ReadonlySet<string>): Place | null {
+  #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
-    const known = this.#known();
-    const stateOf = (place: Place): NodeState => this.#stateOf(place, known);
-    const open = this.#places.filter(
-      (place) =>
-        place.restingUntil <= now &&
-        !passed.has(place.node.name) &&
-        stateOf(place) !== 'wrong-chain' &&
-        this.#hasRoom(place),
+    const statuses = this.#statusByName();
+    const stateOf = (entry: NodeEntry): NodeState => this.#stateOf(entry, statuses);
+    const open = this.#entries.filter(
+      (entry) =>
+        entry.backoffUntil <= now &&
+        !excluded.has(entry.node.name) &&
+        stateOf(entry) !== 'wrong-chain' &&
+        this.#hasCapacity(entry),
     );
-    const good = open.filter((place) => stateOf(place) === 'healthy' || stateOf(place) === 'unknown');
-    const calm = good.filter((place) => !this.#isTroubled(place, now));
-    const candidates = [calm, good, open].find(({ length }) => length > 0) ?? [];
-    return candidates.reduce<Place | null>(
-      (best, place) => (best === null || loadOf(place) < loadOf(best) ? place : best),
+    const good = open.filter((entry) => stateOf(entry) === 'healthy' || stateOf(entry) === 'unknown');
+    const reliable = good.filter((entry) => !this.#failedRecently(entry, now));
+    const candidates = [reliable, good, open].find(({ length }) => length > 0) ?? [];
+    return candidates.reduce<NodeEntry | null>(
+      (best, entry) => (best === null || loadOf(entry) < loadOf(best) ? entry : best),
       null,
     );
   }
 
-  #isTroubled({ failures, failedAt }: Place, now: number): boolean {
+  #failedRecently({ failures, failedAt }: NodeEntry, now: number): boolean {
     return failures > 0 && now - failedAt < this.#options.limits.openTimeoutMs;
   }
 
   /** What the pool knows of the network's nodes, by name. */
-  #known(): ReadonlyMap<string, NodeStanding> {
+  #statusByName(): ReadonlyMap<string, NodeFeedStatus> {
     const { network, status } = this.#options;
-    const known = status().filter((node) => node.network === network);
-    return new Map(known.map((node) => [node.name, node]));
+    const statuses = status().filter((node) => node.network === network);
+    return new Map(statuses.map((node) => [node.name, node]));
   }
 
-  #stateOf({ node }: Place, known = this.#known()): NodeState {
-    return known.get(node.name)?.state ?? 'unknown';
+  #stateOf({ node }: NodeEntry, statuses = this.#statusByName()): NodeState {
+    return statuses.get(node.name)?.state ?? 'unknown';
   }
 
-  #newestCredible({ node }: Place, connection: PubsubConnection): Slot | null {
-    return newestCredible({
+  #maxPlausibleSlot({ node }: NodeEntry, connection: PubsubConnection): Slot | null {
+    return maxPlausibleSlot({
       last: connection.lastSlot?.slot ?? null,
-      polled: polledSlot(this.#known().get(node.name)),
+      polled: polledSlot(this.#statusByName().get(node.name)),
       network: this.networkSlot(),
     });
   }
 
-  #hasRoom({ connections }: Place): boolean {
+  #hasCapacity({ connections }: NodeEntry): boolean {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
     if (connections.size < nodeConnectionsMax) return true;
     return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
   /** One with room; else a new one; null when the node is full, or there is no connecting to it. */
-  #connectionOf(place: Place): PubsubConnection | null {
+  #connectionOf(entry: NodeEntry): PubsubConnection | null {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
-    for (const connection of place.connections) {
+    for (const connection of entry.connections) {
       if (connection.load < connectionSubscriptionsMax) return connection;
     }
-    return place.connections.size < nodeConnectionsMax ? this.#connect(place) : null;
+    return entry.connections.size < nodeConnectionsMax ? this.#connect(entry) : null;
   }
 
   /** @returns null where its address or headers are none that a handshake can be made of: that is a failed try. */
-  #connect(place: Place): PubsubConnection | null {
-    const connection = this.#dialed(place);
+  #connect(entry: NodeEntry): PubsubConnection | null {
+    const connection = this.#dial(entry);
     if (connection === null) return null;
     this.#slotAtOpen.set(connection, this.networkSlot());
-    place.connections.add(connection);
+    entry.connections.add(connection);
     void connection.ready.then((ready) => {
       if (!ready) return;
-      place.refuses = false;
-      this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
+      entry.refusesHandshake = false;
+      this.#options.log.info(this.#facts(entry), 'connected to the PubSub of an upstream node');
     });
     return connection;
   }
 
-  #dialed(place: Place): PubsubConnection | null {
+  #dial(entry: NodeEntry): PubsubConnection | null {
     const { limits, log } = this.#options;
     try {
       const connection: PubsubConnection = new PubsubConnection({
-        node: place.node,
+        node: entry.node,
         limits,
-        newestCredible: () => this.#newestCredible(place, connection),
-        onEnd: (end, detail) => this.#ended(place, connection, { end, detail }),
+        maxPlausibleSlot: () => this.#maxPlausibleSlot(entry, connection),
+        onEnd: (end, detail) => this.#handleEnd(entry, connection, { end, detail }),
       });
       return connection;
     } catch {
       // What was caught may name the address.
       log.warn(
-        this.#facts(place),
+        this.#facts(entry),
         'the PubSub of an upstream node has an address or a header that is not valid',
       );
-      place.refuses = true;
-      this.#rest(place);
+      entry.refusesHandshake = true;
+      this.#backOff(entry);
       return null;
     }
   }
 
-  #ended(
-    place: Place,
+  #handleEnd(
+    entry: NodeEntry,
     connection: PubsubConnection,
     { end, detail }: Readonly<{ end: ConnectionEnd; detail: string | null }>,
   ): void {
-    place.connections.delete(connection);
+    entry.connections.delete(connection);
     if (this.#stopped || end === 'taken out of service') return;
-    place.refuses = end === 'the handshake was refused';
-    this.#rest(place, connection.restMs);
+    entry.refusesHandshake = end === 'the handshake was refused';
+    this.#backOff(entry, connection.retryAfterMs);
     this.#options.log.warn(
-      { ...this.#facts(place), end, ...(detail !== null && { detail }), subscriptions: connection.load },
+      { ...this.#facts(entry), end, ...(detail !== null && { detail }), subscriptions: connection.load },
       'lost the PubSub of an upstream node',
     );
   }
 
   /** @param askedMs - how long the node itself asked to be left alone; null when it did not. */
-  #rest(place: Place, askedMs: number | null = null): void {
+  #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     // All connections of a node that dies end at once: that is one failure.
-    if (place.restingUntil > performance.now()) return;
-    const ms = doublingPause(reconnectMs, reconnectMaxMs, place.failures++);
-    place.failedAt = performance.now();
-    const restMs = Math.max(ms * (0.5 + Math.random() / 2), Math.min(askedMs ?? 0, REST_ASKED_MAX_MS));
-    place.restingUntil = place.failedAt + restMs;
+    if (entry.backoffUntil > performance.now()) return;
+    const ms = exponentialBackoff(reconnectMs, reconnectMaxMs, entry.failures++);
+    entry.failedAt = performance.now();
+    const backoffMs = Math.max(
+      ms * (0.5 + Math.random() / 2),
+      Math.min(requestedMs ?? 0, RETRY_AFTER_MAX_MS),
+    );
+    entry.backoffUntil = entry.failedAt + backoffMs;
   }
 
-  #facts({ node }: Place): { node: string; network: Network } {
+  #facts({ node }: NodeEntry): { node: string; network: Network } {
     return { node: node.name, network: this.#options.network };
   }
 
   /** The watchdog: what counts is whether slots come, not whether the socket stands. */
-  #look(): void {
+  #checkConnections(): void {
     const reference = this.networkSlot();
-    const known = this.#known();
-    for (const place of this.#places) {
-      const isStranger = this.#stateOf(place, known) === 'wrong-chain';
-      for (const connection of place.connections) {
-        const end = isStranger ? 'another chain' : this.#fault(place, connection, reference);
+    const statuses = this.#statusByName();
+    for (const entry of this.#entries) {
+      const isWrongChain = this.#stateOf(entry, statuses) === 'wrong-chain';
+      for (const connection of entry.connections) {
+        const end = isWrongChain ? 'another chain' : this.#fault(entry, connection, reference);
         if (end !== null) connection.end(end);
       }
     }
   }
 
-  #fault(place: Place, connection: PubsubConnection, reference: Slot | null): ConnectionEnd | null {
-    if (reference === null || !connection.tellsSlots) return null;
+  #fault(entry: NodeEntry, connection: PubsubConnection, reference: Slot | null): ConnectionEnd | null {
+    if (reference === null || !connection.sendsSlots) return null;
     const { stallMs, lagMaxSlots } = this.#options.limits;
     const now = performance.now();
-    const told = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
-    if (reference > told && now - connection.progressAt > stallMs) return 'no new slot';
-    if (reference <= told + BigInt(lagMaxSlots)) return null;
-    return this.#hasBetter(place, reference) ? 'behind the network' : null;
+    const observed = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
+    if (reference > observed && now - connection.progressAt > stallMs) return 'no new slot';
+    if (reference <= observed + BigInt(lagMaxSlots)) return null;
+    return this.#hasBetter(entry, reference) ? 'behind the network' : null;
   }
 
   /** A laggard is better than nobody: it is left once a connection to another node has shown to be better. */
-  #hasBetter(laggard: Place, reference: Slot): boolean {
+  #hasBetter(laggard: NodeEntry, reference: Slot): boolean {
     const lag = BigInt(this.#options.limits.lagMaxSlots);
     const isGood = ({ lastSlot }: PubsubConnection): boolean =>
       lastSlot !== null && lastSlot.slot + lag >= reference;
-    const others = this.#places.filter((place) => place !== laggard);
+    const others = this.#entries.filter((entry) => entry !== laggard);
     if (others.some(({ connections }) => [...connections].some(isGood))) return true;
-    this.#tryOne(others);
+    this.#connectUntried(others);
     return false;
   }
 
   /** Connects to a node that is not connected to, so that it can show how far it is. */
-  #tryOne(places: readonly Place[]): void {
+  #connectUntried(entries: readonly NodeEntry[]): void {
     const now = performance.now();
-    const known = this.#known();
-    const untried = places.find(
-      (place) =>
-        place.connections.size === 0 &&
-        place.restingUntil <= now &&
-        this.#stateOf(place, known) !== 'wrong-chain',
+    const statuses = this.#statusByName();
+    const untried = entries.find(
+      (entry) =>
+        entry.connections.size === 0 &&
+        entry.backoffUntil <= now &&
+        this.#stateOf(entry, statuses) !== 'wrong-chain',
     );
     if (untried !== undefined) this.#connect(untried);
   }

@@ -1,15 +1,15 @@
 import { parseJson } from '../../base/json.ts';
-import { listOf, objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
-import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
-import { type Commitment, reaches } from '../../protocol/commitment.ts';
+import { type Commitment, satisfiesCommitment } from '../../protocol/commitment.ts';
+import { listOf, objectOf, u64Of } from '../../solana/encoding/read-json.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
 
 /** What became of a transaction that landed. */
 export type LandedStatus = Readonly<{
   slot: Slot;
   err: TransactionError | null;
   /** Whether its slot came to a commitment. */
-  reached: (commitment: Commitment) => boolean;
+  hasCommitment: (commitment: Commitment) => boolean;
 }>;
 
 /**
@@ -25,7 +25,7 @@ export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (La
     return {
       slot: slotOf(u64Of(slot, 'a slot')),
       err: (err ?? null) as TransactionError | null,
-      reached: (commitment: Commitment) => reaches(confirmationStatus, commitment),
+      hasCommitment: (commitment: Commitment) => satisfiesCommitment(confirmationStatus, commitment),
     };
   });
   return { slot: slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot')), statuses };

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 
 /** What a slotNotification tells. Source: Agave rpc-client-api `SlotInfo`. */
 export type SlotInfo = Readonly<{ slot: Slot; parent: Slot; root: Slot }>;

@@ -1,8 +1,8 @@
 import type { Outcome } from '../outcome.ts';
-import type { AttemptKind } from './recent-answers.ts';
+import type { AttemptKind } from './recent-outcomes.ts';
 
 /** Statuses that are the node's doing, whatever it was asked. */
-export const isOwnFault = (status: number): boolean =>
+export const isNodeFault = (status: number): boolean =>
   status >= 500 || status === 401 || status === 403 || status === 404;
 
 /**
@@ -15,7 +15,7 @@ export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): Attem
       return 'answered';
     case 'status':
       if (outcome.status === 429) return 'throttled';
-      return isOwnFault(outcome.status) ? 'failed' : null;
+      return isNodeFault(outcome.status) ? 'failed' : null;
     case 'garbage':
       return 'failed';
     case 'transport':

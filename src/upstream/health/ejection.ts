@@ -1,6 +1,6 @@
 import type { UpstreamLimits } from '../limits.ts';
-import type { Exclusion } from './node-state.ts';
-import type { AttemptKind } from './recent-answers.ts';
+import type { EjectionReason } from './node-state.ts';
+import type { AttemptKind } from './recent-outcomes.ts';
 
 /** Each relapse doubles the polls that a node must answer, up to this many times. */
 const POLLS_FACTOR_MAX = 16;
@@ -16,9 +16,9 @@ export type EjectionLimits = Pick<
  */
 export class Ejection {
   readonly #limits: EjectionLimits;
-  #reason: Exclusion | null = null;
+  #reason: EjectionReason | null = null;
   /** Why it was ejected before it was re-admitted on probation; null when it is not on probation. */
-  #probation: Exclusion | null = null;
+  #probation: EjectionReason | null = null;
   /** When it was last ejected or re-admitted. */
   #changedAt = 0;
   #goodAnswers = 0;
@@ -31,11 +31,11 @@ export class Ejection {
   }
 
   /** Null while it is not ejected. */
-  get reason(): Exclusion | null {
+  get reason(): EjectionReason | null {
     return this.#reason;
   }
 
-  eject(reason: Exclusion, now: number): void {
+  eject(reason: EjectionReason, now: number): void {
     if (this.#probation !== null) this.#relapses++;
     this.#reason = reason;
     this.#probation = null;

@@ -1,18 +1,18 @@
-import type { Slot } from '../../ledger/units.ts';
-import type { Answer, Network } from '../../protocol/call.ts';
+import type { Network, RpcResponse } from '../../protocol/call.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { Abilities } from '../abilities.ts';
-import { Circuit } from '../circuit.ts';
-import { MethodLatencies } from '../hedge/method-latencies.ts';
+import type { Slot } from '../../solana/units.ts';
+import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
+import { MethodLatencies } from '../retry/method-latencies.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
-import { attemptKindOf, isOwnFault } from './attempt-kind.ts';
+import { attemptKindOf, isNodeFault } from './attempt-kind.ts';
 import { Ejection } from './ejection.ts';
-import type { Exclusion, SlotFault } from './node-state.ts';
-import { RecentAnswers } from './recent-answers.ts';
+import { NodeCapabilities } from './node-capabilities.ts';
+import type { EjectionReason, SlotFault } from './node-state.ts';
+import { RecentOutcomes } from './recent-outcomes.ts';
 
 /** Weight of the newest sample in the moving average of a node's latency. */
 const LATENCY_WEIGHT = 0.2;
@@ -32,11 +32,11 @@ export class NodeHealth {
   readonly name: string;
   readonly network: Network;
   readonly budget: RequestBudget | null;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   readonly slots: NodeSlots;
-  readonly recent: RecentAnswers;
+  readonly recent: RecentOutcomes;
   readonly latencies: MethodLatencies;
-  readonly abilities: Abilities;
+  readonly capabilities: NodeCapabilities;
   readonly ejection: Ejection;
   /** Set by the health watch: what speaks against its slots. */
   slotFault: SlotFault | null = null;
@@ -47,25 +47,25 @@ export class NodeHealth {
   /** What it said of its genesis; null when it did not. */
   genesisHash: string | null = null;
   /** It has answered the question for its genesis. */
-  genesisAsked = false;
+  isGenesisFetched = false;
   /** When it last answered anything. */
-  lastAnswerAt: number | null = null;
+  lastResponseAt: number | null = null;
   /** Moving average; null before the first answer. */
   latencyMs: number | null = null;
   inFlight = 0;
   /** It asked to be left alone until then (429). */
-  restingUntil = 0;
+  throttledUntil = 0;
   /** Why the operator took it out of service; null while it is in service. Asked all the same when all others are out too. */
   cordon: string | null = null;
   /** It called itself unhealthy; passed over until then. */
-  cordonedUntil = 0;
+  selfUnhealthyUntil = 0;
   /** When one of its answers was last read for its slot. */
   slotsReadAt = Number.NEGATIVE_INFINITY;
   /** Calls that were put to it because another node was late. */
   hedges = 0;
   /** Copies of calls that it was asked to see whether it is well again. */
-  copies = 0;
-  #throttledInRow = 0;
+  recoveryProbes = 0;
+  #consecutiveThrottles = 0;
   #failedPolls = 0;
   readonly #limits: UpstreamLimits;
 
@@ -73,11 +73,11 @@ export class NodeHealth {
     this.name = name;
     this.network = network;
     this.budget = budget;
-    this.circuit = new Circuit(limits);
+    this.circuit = new CircuitBreaker(limits);
     this.slots = new NodeSlots(limits);
-    this.recent = new RecentAnswers(limits);
+    this.recent = new RecentOutcomes(limits);
     this.latencies = new MethodLatencies(limits);
-    this.abilities = new Abilities(limits);
+    this.capabilities = new NodeCapabilities(limits);
     this.ejection = new Ejection(limits);
     this.#limits = limits;
   }
@@ -88,53 +88,53 @@ export class NodeHealth {
   }
 
   /** Why it is ejected for what became of its calls; null while it is not. */
-  get exclusion(): Exclusion | null {
+  get ejectionReason(): EjectionReason | null {
     return this.ejection.reason;
   }
 
   /** A request is on its way, until `ended`. */
-  started(): void {
+  onRequestStart(): void {
     const now = performance.now();
     this.inFlight++;
-    this.circuit.started(now);
+    this.circuit.recordStart(now);
     this.budget?.spend(now);
   }
 
-  ended(): void {
+  onRequestEnd(): void {
     this.inFlight--;
   }
 
   /** Nothing speaks against asking it, nor against waiting for it. */
-  isWell(now: number): boolean {
-    return this.isGood(now) && !this.isFailing;
+  isHealthy(now: number): boolean {
+    return this.isUsable(now) && !this.isFailing;
   }
 
   /** It takes calls just now. */
-  isFree(now: number): boolean {
-    return !this.isFull() && !this.isResting(now) && !this.isSpent(now);
+  isAvailable(now: number): boolean {
+    return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
 
   /**
    * Nothing speaks against asking it: what is not known does not, and neither does that it failed some time ago. Whoever
    * has nobody else to find out whether it is back goes by this.
    */
-  isGood(now: number): boolean {
-    if (!this.isCurrent(now) || this.exclusion !== null) return false;
-    return this.#failedPolls < FAILED_POLLS_MAX && !this.isResting(now) && !this.circuit.isOpen(now);
+  isUsable(now: number): boolean {
+    if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
+    return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
   }
 
   /** Its slots are within the allowed lag, and it does not call itself behind. */
   isCurrent(now: number): boolean {
-    return this.slotFault === null && now >= this.cordonedUntil;
+    return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
 
   /** It gave no answers lately: whoever asks it waits in vain, or is the one to find out that it is back. */
   get isFailing(): boolean {
-    return this.circuit.tripped || this.#failedPolls >= FAILED_POLLS_MAX;
+    return this.circuit.isTripped || this.#failedPolls >= FAILED_POLLS_MAX;
   }
 
-  isResting(now: number): boolean {
-    return now < this.restingUntil;
+  isThrottled(now: number): boolean {
+    return now < this.throttledUntil;
   }
 
   /** It has more calls than connections: another one would wait. */
@@ -147,7 +147,7 @@ export class NodeHealth {
   }
 
   /** Its budget allows no request now. */
-  isSpent(now: number): boolean {
+  isOverBudget(now: number): boolean {
     return this.budget !== null && !this.budget.has(now);
   }
 
@@ -155,15 +155,15 @@ export class NodeHealth {
    * Learns from a poll. Most of them say nothing that calls do not; but a node that answers no poll is failing, and
    * one that answers again may be asked again.
    */
-  learnFromPoll(outcome: Outcome, elapsedMs: number): void {
-    if (isSilence(outcome)) this.#failedPolls++;
-    const isGood = outcome.kind === 'answer' && outcome.answer.errorCode === 0;
-    this.ejection.notePoll(isGood && elapsedMs <= this.#limits.slowMs);
+  recordPoll(outcome: Outcome, elapsedMs: number): void {
+    if (isNoResponse(outcome)) this.#failedPolls++;
+    const isUsable = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+    this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer') this.#learn(outcome, elapsedMs, now);
+    if (outcome.kind !== 'answer') this.#recordOutcome(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
-      this.#noteAnswer(outcome.answer, now, elapsedMs);
+      this.#recordResponse(outcome.response, now, elapsedMs);
     }
   }
 
@@ -171,83 +171,83 @@ export class NodeHealth {
    * Learns from how an attempt ended.
    * @param elapsedMs - null when the time it took, or that it took too long, does not speak about the node.
    */
-  learn(outcome: Outcome, elapsedMs: number | null): void {
+  recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
-    this.#count(outcome, elapsedMs, now);
-    this.#learn(outcome, elapsedMs, now);
+    this.#countOutcome(outcome, elapsedMs, now);
+    this.#recordOutcome(outcome, elapsedMs, now);
   }
 
   /** Another node answered first: all that is known of this one is that it took at least so long. */
-  overtaken(row: MethodRow, elapsedMs: number): void {
-    this.circuit.released();
+  recordSuperseded(row: MethodRow, elapsedMs: number): void {
+    this.circuit.release();
     if (elapsedMs < (this.latencyMs ?? 0)) return;
-    this.#noteLatency(elapsedMs);
-    this.latencies.note(row, elapsedMs);
+    this.#recordLatency(elapsedMs);
+    this.latencies.record(row, elapsedMs);
   }
 
   /** For the shares of the last while. */
-  #count(outcome: Outcome, elapsedMs: number | null, now: number): void {
+  #countOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;
-    this.recent.note(kind, now);
+    this.recent.record(kind, now);
     const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
-    if (isTimed && elapsedMs !== null) this.recent.noteLatency(elapsedMs);
+    if (isTimed && elapsedMs !== null) this.recent.recordLatency(elapsedMs);
     this.ejection.noteCall(kind, elapsedMs, now);
   }
 
-  #learn(outcome: Outcome, elapsedMs: number | null, now: number): void {
+  #recordOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     switch (outcome.kind) {
       case 'answer':
-        this.circuit.succeeded();
-        this.#noteAnswer(outcome.answer, now, elapsedMs);
+        this.circuit.recordSuccess();
+        this.#recordResponse(outcome.response, now, elapsedMs);
         break;
       case 'status':
-        this.#refused(outcome.status, outcome.restMs, now);
+        this.#recordStatus(outcome.status, outcome.retryAfterMs, now);
         break;
       case 'garbage':
-        this.circuit.failed(now);
+        this.circuit.recordFailure(now);
         break;
       case 'transport':
         // A question that took too long says more about the question than about the node.
-        if (outcome.timedOut && elapsedMs === null) this.circuit.released();
-        else this.circuit.failed(now);
-        if (outcome.timedOut) this.#noteLatency(elapsedMs);
+        if (outcome.timedOut && elapsedMs === null) this.circuit.release();
+        else this.circuit.recordFailure(now);
+        if (outcome.timedOut) this.#recordLatency(elapsedMs);
         break;
       default:
-        this.circuit.released();
+        this.circuit.release();
     }
   }
 
-  #noteAnswer({ errorCode }: Answer, now: number, elapsedMs: number | null): void {
-    if (nodeErrorRow(errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
-    this.#throttledInRow = 0;
+  #recordResponse({ errorCode }: RpcResponse, now: number, elapsedMs: number | null): void {
+    if (nodeErrorRow(errorCode).behind) this.selfUnhealthyUntil = now + this.#limits.cordonMs;
+    this.#consecutiveThrottles = 0;
     this.#failedPolls = 0;
-    this.lastAnswerAt = now;
-    this.#noteLatency(elapsedMs);
+    this.lastResponseAt = now;
+    this.#recordLatency(elapsedMs);
   }
 
-  #noteLatency(elapsedMs: number | null): void {
+  #recordLatency(elapsedMs: number | null): void {
     if (elapsedMs === null) return;
     const before = this.latencyMs ?? elapsedMs;
     this.latencyMs = before + LATENCY_WEIGHT * (elapsedMs - before);
   }
 
-  #refused(status: number, restMs: number | null, now: number): void {
-    if (restMs !== null || status === 429) this.#rest(restMs, now);
+  #recordStatus(status: number, retryAfterMs: number | null, now: number): void {
+    if (retryAfterMs !== null || status === 429) this.#throttle(retryAfterMs, now);
     // 400, 413 and their like may be the caller's doing: a bad request must not cut off a good node.
-    if (isOwnFault(status)) this.circuit.failed(now);
-    else this.circuit.released();
+    if (isNodeFault(status)) this.circuit.recordFailure(now);
+    else this.circuit.release();
   }
 
-  #rest(restMs: number | null, now: number): void {
-    const doubled = this.#limits.restMs * 2 ** Math.min(this.#throttledInRow++, 6);
-    const ms = Math.min(restMs ?? doubled, this.#limits.restMaxMs);
-    this.restingUntil = Math.max(this.restingUntil, now + ms);
+  #throttle(retryAfterMs: number | null, now: number): void {
+    const backoffMs = this.#limits.restMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
+    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.restMaxMs);
+    this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }
 
 /** Whether a poll was not answered. One that asks to be left alone is there: it rests, and does not fail. */
-const isSilence = (outcome: Outcome): boolean =>
+const isNoResponse = (outcome: Outcome): boolean =>
   outcome.kind !== 'answer' &&
   outcome.kind !== 'aborted' &&
   !(outcome.kind === 'status' && outcome.status === 429);

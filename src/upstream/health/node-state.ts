@@ -22,7 +22,7 @@ export type NodeState =
 export type SlotFault = 'behind' | 'not-replaying' | 'standing-still' | 'ahead';
 
 /** Why a node is passed over for what became of the calls it was asked. */
-export type Exclusion = 'slow' | 'failing' | 'throttling';
+export type EjectionReason = 'slow' | 'failing' | 'throttling';
 
 /** The word that status pages have for each. */
 export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
@@ -33,14 +33,14 @@ export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
 };
 
 /** The word that status pages have for each. */
-export const stateOfExclusion: Readonly<Record<Exclusion, NodeState>> = {
+export const stateOfEjection: Readonly<Record<EjectionReason, NodeState>> = {
   slow: 'slow',
   failing: 'failing',
   throttling: 'resting',
 };
 
 /** What is said of each. */
-export const reasonOfExclusion: Readonly<Record<Exclusion, string>> = {
+export const textOfEjection: Readonly<Record<EjectionReason, string>> = {
   slow: 'much slower than the others; polls and copies of calls test whether it recovered',
   failing: 'too many of the last calls failed; polls and copies of calls test whether it recovered',
   throttling:

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Kept } from './memory-cache.ts';
+import type { CachedDocument } from './document-memory-cache.ts';
 
 /**
  * How a document stands in a file: a line of JSON that says what it is, then the document as it is. The line names the
@@ -11,11 +11,11 @@ const NEWLINE = 0x0a;
 /** A character of a URI that is escaped, as in `\u0001`; none takes more in UTF-8. */
 const CHARACTER_MAX_BYTES = 6;
 /** `{"format":1,…}` without the URI: numbers and a digest. */
-const HEAD_REST_MAX_BYTES = 512;
+const HEAD_FIXED_MAX_BYTES = 512;
 
 /** What the line of a URI takes at most, with its end. */
 export const cacheHeadMaxBytes = (uri: string): number =>
-  HEAD_REST_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
+  HEAD_FIXED_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
 
 /** SHA-256 in hex: what a document's file is called, and what proves it whole. */
 export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -29,7 +29,7 @@ type Head = Readonly<{
 }>;
 
 /** The bytes of a file. */
-export function cacheFile(uri: string, { document, until }: Kept): Buffer {
+export function cacheFile(uri: string, { document, until }: CachedDocument): Buffer {
   const [bytes, digest] = document === null ? [null, null] : [document.length, sha256(document)];
   const head: Head = { format: FORMAT, uri, until, bytes, sha256: digest };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), document ?? Buffer.alloc(0)]);
@@ -45,7 +45,7 @@ function headOf(line: Buffer): Partial<Head> | null {
 }
 
 /** What a file keeps of the URI; null when it is damaged, of another format, or another URI's. */
-export function keptInFile(file: Buffer, uri: string): Kept | null {
+export function parseCacheFile(file: Buffer, uri: string): CachedDocument | null {
   const end = file.indexOf(NEWLINE);
   const head = end < 0 || end >= cacheHeadMaxBytes(uri) ? null : headOf(file.subarray(0, end));
   if (head?.format !== FORMAT || head.uri !== uri || !Number.isSafeInteger(head.until)) return null;

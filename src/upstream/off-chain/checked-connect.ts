@@ -20,7 +20,7 @@ const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(hos
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
 /** The IP addresses that a host says itself, as URLs have it; none where its name is looked up. */
-export function ownAddresses(hostname: string): readonly string[] {
+export function literalAddresses(hostname: string): readonly string[] {
   const host = withoutBrackets(hostname);
   if (isLocalhost(host)) return LOOPBACK;
   return isIP(host) === 0 ? [] : [host];
@@ -35,15 +35,15 @@ export function createResolve(timeoutMs: number): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   return async (host) => {
     if (isLocalhost(host)) return LOOPBACK;
-    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   };
 }
 
 /** Looks a name up once; the connection is made to what was checked here, so a second answer changes nothing. */
 function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   return (host, { all }, done) => {
-    const found = (addresses: readonly string[]): void => {
+    const onAddresses = (addresses: readonly string[]): void => {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
       if (first === undefined) done(new Error('the host has no address'), '', 0);
@@ -51,7 +51,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));
     };
-    resolve(host).then(found, (error: Error) => done(error, '', 0));
+    resolve(host).then(onAddresses, (error: Error) => done(error, '', 0));
   };
 }
 
@@ -71,17 +71,17 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     autoSelectFamily: true,
     allowH2: false,
   });
-  return (wanted, done) => {
-    const host = withoutBrackets(wanted.hostname);
+  return (target, done) => {
+    const host = withoutBrackets(target.hostname);
     // Addresses are not looked up, so nobody else would look at them.
     if (isIP(host) !== 0 && !rules.allows(host)) {
       done(new RefusedAddress(), null);
       return;
     }
-    connect(wanted, (...[error, socket]) => {
+    connect(target, (...[error, socket]) => {
       if (error !== null) {
         done(error, null);
-      } else if (reaches(socket, rules)) {
+      } else if (isAllowedPeer(socket, rules)) {
         done(null, socket);
       } else {
         socket.destroy();
@@ -92,4 +92,5 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
 }
 
 /** The last look, at where the connection leads indeed. */
-const reaches = (socket: Socket, rules: AddressRules): boolean => rules.allows(socket.remoteAddress ?? '');
+const isAllowedPeer = (socket: Socket, rules: AddressRules): boolean =>
+  rules.allows(socket.remoteAddress ?? '');

@@ -1,10 +1,10 @@
 import { Agent } from 'undici';
-import { unlessAborted } from '../../base/unless-aborted.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { AddressRules } from './address-rules.ts';
 import {
   checkedConnector,
   createResolve,
-  ownAddresses,
+  literalAddresses,
   RefusedAddress,
   type Resolve,
 } from './checked-connect.ts';
@@ -30,7 +30,7 @@ export const postLimits: PostLimits = {
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
 
 /** How a call ended. */
-export type Posted = Readonly<
+export type PostResult = Readonly<
   | { kind: 'answered'; status: number }
   /** The host has an address that must not be connected to. */
   | { kind: 'refused' }
@@ -77,8 +77,8 @@ export class CheckedPost {
     const url = webUrl(text, this.#rules.ports);
     const ports = this.#rules.ports.join(', ');
     if (url === null) return `is not http(s) without user and password on one of the ports ${ports}`;
-    const mayBeAsked = ownAddresses(url.hostname).every((address) => this.#addresses.allows(address));
-    return mayBeAsked ? null : 'has a host that is not public';
+    const isAllowed = literalAddresses(url.hostname).every((address) => this.#addresses.allows(address));
+    return isAllowed ? null : 'has a host that is not public';
   }
 
   /** Calls once. Never rejects. @param signal - ends it. */
@@ -87,7 +87,7 @@ export class CheckedPost {
     headers: Readonly<Record<string, string>>,
     body: string,
     signal: AbortSignal,
-  ): Promise<Posted> {
+  ): Promise<PostResult> {
     const url = webUrl(text, this.#rules.ports);
     if (url === null) return { kind: 'refused' };
     try {
@@ -106,7 +106,7 @@ export class CheckedPost {
     body: string,
     signal: AbortSignal,
   ): Promise<number> {
-    const reply = await this.#agent.request({
+    const response = await this.#agent.request({
       origin,
       path: pathname + search,
       method: 'POST',
@@ -115,9 +115,9 @@ export class CheckedPost {
       signal,
     });
     // A body that is given up says so by an event; unheard it would end the process.
-    reply.body.on('error', () => undefined);
-    await reply.body.dump({ limit: ANSWER_MAX_BYTES, signal }).catch(() => undefined);
-    return reply.statusCode;
+    response.body.on('error', () => undefined);
+    await response.body.dump({ limit: ANSWER_MAX_BYTES, signal }).catch(() => undefined);
+    return response.statusCode;
   }
 
   /** Ends every connection. */

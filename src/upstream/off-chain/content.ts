@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
-import { Turnstile } from '../../base/turnstile.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 
 /** Media types under which JSON is found in practice; what is inside is looked at besides. */
 const TYPES =
@@ -14,7 +14,7 @@ export const ACCEPT_ENCODING = 'gzip, deflate, br';
 const ZLIB_METHOD = 8;
 /** Decompression under way: each has windows of its own, which may be larger than what comes out. */
 const DECOMPRESSIONS_MAX = 4;
-const decompressions = new Turnstile(DECOMPRESSIONS_MAX);
+const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
 
 type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 

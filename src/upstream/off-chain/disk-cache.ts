@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inOrder } from '../../base/in-order.ts';
+import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { Turnstile } from '../../base/turnstile.ts';
-import { cacheFile, cacheHeadMaxBytes, keptInFile, sha256 } from './cache-file.ts';
+import { cacheFile, cacheHeadMaxBytes, parseCacheFile, sha256 } from './cache-file.ts';
+import type { CachedDocument } from './document-memory-cache.ts';
 import type { OffChainLimits } from './limits.ts';
-import type { Kept } from './memory-cache.ts';
 
 /** What the folder may hold, and what may wait for it. */
 export type DiskCacheLimits = Pick<
@@ -33,8 +33,8 @@ export class DiskCache {
   /** Bytes of each file by its name, the one used longest ago first. */
   readonly #files = new Map<string, number>();
   /** What is to stand in files that are being written; null where there is to be none. */
-  readonly #wanted = new Map<string, Kept | null>();
-  readonly #turns = new Turnstile(FILES_AT_A_TIME);
+  readonly #pendingWrites = new Map<string, CachedDocument | null>();
+  readonly #semaphore = new Semaphore(FILES_AT_A_TIME);
   #bytes = 0;
   #settled: (() => void)[] = [];
 
@@ -52,7 +52,7 @@ export class DiskCache {
   static async open(folder: string, limits: DiskCacheLimits, now: () => number): Promise<DiskCache> {
     makeFolder(folder, 0o700);
     const cache = new DiskCache(folder, limits, now);
-    await cache.#takeIn();
+    await cache.#loadExisting();
     return cache;
   }
 
@@ -67,17 +67,17 @@ export class DiskCache {
   }
 
   /** What is kept of the URI; null when nothing is, or not any more. */
-  async get(uri: string): Promise<Kept | null> {
+  async get(uri: string): Promise<CachedDocument | null> {
     const name = sha256(uri);
     if (!this.#files.has(name)) return null;
-    const file = await this.#turns.run(() => this.#read(name, uri)).catch(() => null);
-    const kept = file === null ? null : keptInFile(file, uri);
-    if (kept === null || kept.until <= this.#now()) {
+    const file = await this.#semaphore.run(() => this.#read(name, uri)).catch(() => null);
+    const cached = file === null ? null : parseCacheFile(file, uri);
+    if (cached === null || cached.until <= this.#now()) {
       await this.#remove(name);
       return null;
     }
     this.#touch(name);
-    return kept;
+    return cached;
   }
 
   /** Whether a file of the URI is there; what it keeps may be old or damaged. */
@@ -86,24 +86,24 @@ export class DiskCache {
   }
 
   /** Keeps it, when there is room in the line of those that are written. */
-  async set(uri: string, kept: Kept): Promise<void> {
+  async set(uri: string, cached: CachedDocument): Promise<void> {
     const name = sha256(uri);
-    const underWay = this.#wanted.has(name);
-    if (!underWay && this.#wanted.size >= this.#limits.diskQueueMax) return;
-    this.#wanted.set(name, kept);
-    if (!underWay) await this.#writeWanted(name, uri);
+    const isWriting = this.#pendingWrites.has(name);
+    if (!isWriting && this.#pendingWrites.size >= this.#limits.diskQueueMax) return;
+    this.#pendingWrites.set(name, cached);
+    if (!isWriting) await this.#writePending(name, uri);
   }
 
   /** Keeps nothing of the URI any more. */
   async delete(uri: string): Promise<void> {
     const name = sha256(uri);
-    if (this.#wanted.has(name)) this.#wanted.set(name, null);
+    if (this.#pendingWrites.has(name)) this.#pendingWrites.set(name, null);
     await this.#remove(name);
   }
 
   /** Waits until everything is written that is being written. */
   settled(): Promise<void> {
-    return this.#wanted.size === 0
+    return this.#pendingWrites.size === 0
       ? Promise.resolve()
       : new Promise((resolve) => this.#settled.push(resolve));
   }
@@ -124,21 +124,21 @@ export class DiskCache {
   }
 
   /** Writes the file, and again when something else was wanted meanwhile. One for each name at a time. */
-  async #writeWanted(name: string, uri: string): Promise<void> {
-    let done: Kept | null | undefined;
+  async #writePending(name: string, uri: string): Promise<void> {
+    let done: CachedDocument | null | undefined;
     try {
-      while (this.#wanted.get(name) !== done) {
-        const kept = this.#wanted.get(name) ?? null;
-        done = kept;
-        if (kept === null) await this.#remove(name);
-        else await this.#turns.run(() => this.#write(name, cacheFile(uri, kept)));
-        await this.#makeRoom();
+      while (this.#pendingWrites.get(name) !== done) {
+        const cached = this.#pendingWrites.get(name) ?? null;
+        done = cached;
+        if (cached === null) await this.#remove(name);
+        else await this.#semaphore.run(() => this.#write(name, cacheFile(uri, cached)));
+        await this.#evict();
       }
     } catch {
       // A full or broken disk: the document was read all the same.
     }
-    this.#wanted.delete(name);
-    if (this.#wanted.size === 0) for (const settled of this.#settled.splice(0)) settled();
+    this.#pendingWrites.delete(name);
+    if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
   }
 
   /** Puts the file at its place, whole. */
@@ -153,11 +153,11 @@ export class DiskCache {
       await rm(draft, { force: true });
       throw error;
     }
-    this.#forget(name);
-    this.#note(name, bytes.length);
+    this.#removeEntry(name);
+    this.#addEntry(name, bytes.length);
   }
 
-  async #makeRoom(): Promise<void> {
+  async #evict(): Promise<void> {
     const { diskMaxBytes, diskFilesMax } = this.#limits;
     for (const oldest of this.#files.keys()) {
       if (this.#bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
@@ -165,12 +165,12 @@ export class DiskCache {
     }
   }
 
-  #note(name: string, bytes: number): void {
+  #addEntry(name: string, bytes: number): void {
     this.#files.set(name, bytes);
     this.#bytes += bytes;
   }
 
-  #forget(name: string): void {
+  #removeEntry(name: string): void {
     this.#bytes -= this.#files.get(name) ?? 0;
     this.#files.delete(name);
   }
@@ -184,17 +184,17 @@ export class DiskCache {
 
   async #remove(name: string): Promise<void> {
     if (!this.#files.has(name)) return;
-    this.#forget(name);
+    this.#removeEntry(name);
     await rm(this.#path(name), { force: true }).catch(() => undefined);
   }
 
   /** Finds the files of an earlier process, the oldest first, and clears away drafts that it did not finish. */
-  async #takeIn(): Promise<void> {
+  async #loadExisting(): Promise<void> {
     const found: { name: string; bytes: number; at: number }[] = [];
     const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
     for (const folder of folders) {
       const names = await readdir(join(this.#folder, folder));
-      await inOrder(names, FILES_AT_A_TIME, async (name) => {
+      await mapConcurrent(names, FILES_AT_A_TIME, async (name) => {
         const path = join(this.#folder, folder, name);
         if (DRAFT.test(name)) await rm(path, { force: true }).catch(() => undefined);
         if (!NAME.test(name) || !name.startsWith(folder)) return;
@@ -202,7 +202,7 @@ export class DiskCache {
         found.push({ name, bytes: size, at: mtimeMs });
       });
     }
-    for (const { name, bytes } of found.sort((a, b) => a.at - b.at)) this.#note(name, bytes);
-    await this.#makeRoom();
+    for (const { name, bytes } of found.sort((a, b) => a.at - b.at)) this.#addEntry(name, bytes);
+    await this.#evict();
   }
 }

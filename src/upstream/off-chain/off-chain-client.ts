@@ -1,14 +1,14 @@
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
 import { AddressRules } from './address-rules.ts';
 import { createResolve, type Resolve } from './checked-connect.ts';
 import { DiskCache } from './disk-cache.ts';
 import { documentIn, parseDocument } from './document.ts';
-import { HostClient } from './exchange.ts';
-import { type Fetched, Fetcher } from './fetcher.ts';
-import { HostLanes } from './host-lanes.ts';
+import { DocumentMemoryCache } from './document-memory-cache.ts';
+import { Fetcher, type FetchResult } from './fetcher.ts';
+import { HostClient } from './host-client.ts';
+import { HostQueues } from './host-queues.ts';
 import { type OffChainLimits, type OffChainRules, offChainLimits, offChainRules } from './limits.ts';
-import { MemoryCache } from './memory-cache.ts';
 import { targetOf } from './target.ts';
 
 /** Where documents are kept, and what the operator has settled. */
@@ -23,10 +23,10 @@ export type OffChainOptions = Readonly<{
 }>;
 
 /** A document that is being fetched, and how many wait for it. */
-type Flight = {
+type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
-  consumers: number;
+  waiters: number;
   /** Its URI was forgotten meanwhile: what comes is for those who wait, and is not kept. */
   forgotten: boolean;
 };
@@ -44,7 +44,7 @@ export type OffChainCounts = {
 };
 
 /** Why a fetch was ended. One for all: thousands may end in the same moment. */
-const GIVEN_UP = new Error('no longer wanted');
+const ABORTED = new Error('no longer wanted');
 
 /** What each end of a fetch is counted as. */
 const ends = {
@@ -52,7 +52,7 @@ const ends = {
   absent: 'absent',
   failed: 'failed',
   'not-asked': 'notAsked',
-} as const satisfies Record<Fetched['kind'], keyof OffChainCounts>;
+} as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
  * Reads JSON that tokens and NFTs point at. Who wrote the URIs is unknown, and so is who answers: what is asked, where
@@ -63,15 +63,15 @@ export class OffChainClient {
     ...{ fromMemory: 0, fromDisk: 0, fetches: 0 },
     ...{ documents: 0, absent: 0, failed: 0, notAsked: 0 },
   };
-  readonly lanes: HostLanes;
+  readonly queues: HostQueues;
   readonly #limits: OffChainLimits;
   readonly #rules: OffChainRules;
   readonly #now: () => number;
   readonly #hosts: HostClient;
   readonly #fetcher: Fetcher;
-  readonly #memory: MemoryCache;
+  readonly #memory: DocumentMemoryCache;
   readonly #disk: DiskCache | null;
-  readonly #flights = new Map<string, Flight>();
+  readonly #pendingFetches = new Map<string, PendingFetch>();
   #closed = false;
 
   private constructor(options: OffChainOptions, limits: OffChainLimits, disk: DiskCache | null) {
@@ -79,11 +79,11 @@ export class OffChainClient {
     this.#rules = { ...offChainRules, ...options.rules };
     this.#now = options.now ?? Date.now;
     this.#disk = disk;
-    this.#memory = new MemoryCache(limits.memoryMaxBytes, this.#now);
+    this.#memory = new DocumentMemoryCache(limits.memoryMaxBytes, this.#now);
     const resolve = options.resolve ?? createResolve(limits.resolveTimeoutMs);
-    this.lanes = new HostLanes(limits);
+    this.queues = new HostQueues(limits);
     this.#hosts = new HostClient(limits, { resolve, rules: new AddressRules(this.#rules.allowedNetworks) });
-    this.#fetcher = new Fetcher(this.#hosts, this.lanes, limits, this.#rules.ports);
+    this.#fetcher = new Fetcher(this.#hosts, this.queues, limits, this.#rules.ports);
   }
 
   /**
@@ -99,7 +99,7 @@ export class OffChainClient {
 
   /** Documents that are being fetched. */
   get inFlight(): number {
-    return this.#flights.size;
+    return this.#pendingFetches.size;
   }
 
   /**
@@ -109,22 +109,22 @@ export class OffChainClient {
   async read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>> {
     const found = new Map<string, JsonValue>();
     const over = new AbortController();
-    const end = (): void => over.abort(GIVEN_UP);
+    const end = (): void => over.abort(ABORTED);
     const timer = setTimeout(end, this.#limits.timeoutMs);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
-    let room = this.#limits.readingMaxBytes;
+    let remainingBytes = this.#limits.readingMaxBytes;
     const take = (uri: string, document: Buffer | null): void => {
-      room -= document?.length ?? 0;
-      if (document !== null && room >= 0) found.set(uri, parseDocument(document));
+      remainingBytes -= document?.length ?? 0;
+      if (document !== null && remainingBytes >= 0) found.set(uri, parseDocument(document));
     };
-    const coming: Promise<void>[] = [];
-    for (const uri of this.#wanted(uris)) {
+    const pendingReads: Promise<void>[] = [];
+    for (const uri of this.#requested(uris)) {
       const document = this.#document(uri, over.signal);
-      if (document instanceof Promise) coming.push(document.then((came) => take(uri, came)));
+      if (document instanceof Promise) pendingReads.push(document.then((loaded) => take(uri, loaded)));
       else take(uri, document);
     }
-    await Promise.all(coming);
+    await Promise.all(pendingReads);
     clearTimeout(timer);
     signal.removeEventListener('abort', end);
     return found;
@@ -134,27 +134,27 @@ export class OffChainClient {
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
-    const flight = this.#flights.get(uri);
-    if (flight === undefined) return;
-    flight.forgotten = true;
-    this.#flights.delete(uri);
+    const pending = this.#pendingFetches.get(uri);
+    if (pending === undefined) return;
+    pending.forgotten = true;
+    this.#pendingFetches.delete(uri);
   }
 
   /** Gives up what is under way, and waits until what has come is on the disk. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { controller } of this.#flights.values()) controller.abort(GIVEN_UP);
+    for (const { controller } of this.#pendingFetches.values()) controller.abort(ABORTED);
     await this.#hosts.close();
     await this.#disk?.settled();
   }
 
-  #wanted(uris: Iterable<string>): ReadonlySet<string> {
-    const wanted = new Set<string>();
+  #requested(uris: Iterable<string>): ReadonlySet<string> {
+    const requested = new Set<string>();
     for (const uri of uris) {
-      if (wanted.size >= this.#limits.urisMax) break;
-      wanted.add(uri);
+      if (requested.size >= this.#limits.urisMax) break;
+      requested.add(uri);
     }
-    return wanted;
+    return requested;
   }
 
   /** The document of a URI, as soon as it can be had; null when there is none, or none before the signal. */
@@ -162,71 +162,76 @@ export class OffChainClient {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
     if (target.kind === 'inline') return documentIn(target.bytes, this.#limits);
-    const kept = this.#memory.get(uri);
-    if (kept !== null) {
+    const cached = this.#memory.get(uri);
+    if (cached !== null) {
       this.counts.fromMemory++;
-      return kept.document;
+      return cached.document;
     }
-    const flight = this.#flights.get(uri) ?? this.#begin(uri, target.urls);
-    return flight === null ? null : this.#join(uri, flight, signal);
+    const pending = this.#pendingFetches.get(uri) ?? this.#startFetch(uri, target.urls);
+    return pending === null ? null : this.#join(uri, pending, signal);
   }
 
   /** Waits for the flight of the URI with all others who do. The last who leaves ends it: so it has the time of each. */
-  async #join(uri: string, flight: Flight, signal: AbortSignal): Promise<Buffer | null> {
-    flight.consumers++;
+  async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
+    pending.waiters++;
     try {
-      return await unlessAborted(flight.document, signal);
+      return await unlessAborted(pending.document, signal);
     } catch {
       return null;
     } finally {
-      if (--flight.consumers === 0) this.#end(uri, flight);
+      if (--pending.waiters === 0) this.#end(uri, pending);
     }
   }
 
   /** Begins a flight, so that those under way are no more than have a place or wait for one, or a file. */
-  #begin(uri: string, urls: readonly URL[]): Flight | null {
+  #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
-    if (!isOnDisk && !urls.some(({ host }) => this.lanes.hasRoom(host))) {
+    if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
       this.counts.notAsked++;
       return null;
     }
     const controller = new AbortController();
-    const flight: Flight = { document: Promise.resolve(null), controller, consumers: 0, forgotten: false };
-    flight.document = this.#load(uri, urls, flight);
-    this.#flights.set(uri, flight);
-    return flight;
+    const pending: PendingFetch = {
+      document: Promise.resolve(null),
+      controller,
+      waiters: 0,
+      forgotten: false,
+    };
+    pending.document = this.#load(uri, urls, pending);
+    this.#pendingFetches.set(uri, pending);
+    return pending;
   }
 
-  #end(uri: string, flight: Flight): void {
-    flight.controller.abort(GIVEN_UP);
-    if (this.#flights.get(uri) === flight) this.#flights.delete(uri);
+  #end(uri: string, pending: PendingFetch): void {
+    pending.controller.abort(ABORTED);
+    if (this.#pendingFetches.get(uri) === pending) this.#pendingFetches.delete(uri);
   }
 
   /** From the disk, or else from its host. Never rejects. */
-  async #load(uri: string, urls: readonly URL[], flight: Flight): Promise<Buffer | null> {
-    const kept = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
-    if (kept !== null) {
+  async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
+    const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
+    if (cached !== null) {
       this.counts.fromDisk++;
-      if (!flight.forgotten) this.#memory.set(uri, kept);
-      return kept.document;
+      if (!pending.forgotten) this.#memory.set(uri, cached);
+      return cached.document;
     }
     this.counts.fetches++;
-    const fetched = await this.#fetcher.fetch(urls, flight.controller.signal);
+    const fetched = await this.#fetcher.fetch(urls, pending.controller.signal);
     this.counts[ends[fetched.kind]]++;
-    if (!flight.forgotten) this.#keep(uri, fetched);
+    if (!pending.forgotten) this.#cacheResult(uri, fetched);
     return fetched.kind === 'document' ? fetched.bytes : null;
   }
 
-  #keep(uri: string, fetched: Fetched): void {
+  #cacheResult(uri: string, fetched: FetchResult): void {
     const { documentKeptMs, absenceKeptMs, failureKeptMs } = this.#limits;
-    if (fetched.kind === 'document') this.#keepFor(uri, fetched.bytes, documentKeptMs, this.#disk);
-    if (fetched.kind === 'absent') this.#keepFor(uri, null, absenceKeptMs, this.#disk);
-    if (fetched.kind === 'failed') this.#keepFor(uri, null, failureKeptMs, null);
+    if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentKeptMs, this.#disk);
+    if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceKeptMs, this.#disk);
+    if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureKeptMs, null);
   }
 
-  #keepFor(uri: string, document: Buffer | null, ms: number, disk: DiskCache | null): void {
-    const kept = { document, until: this.#now() + ms };
-    this.#memory.set(uri, kept);
-    void disk?.set(uri, kept);
+  #cacheFor(uri: string, document: Buffer | null, ms: number, disk: DiskCache | null): void {
+    const cached = { document, until: this.#now() + ms };
+    this.#memory.set(uri, cached);
+    void disk?.set(uri, cached);
   }
 }

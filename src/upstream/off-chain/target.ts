@@ -29,16 +29,16 @@ const ENCODINGS_MAX = 4;
  */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
-  const usual = DEFAULT_PORTS[url?.protocol ?? ''];
-  if (url === null || usual === undefined || url.hostname === '') return null;
+  const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
+  if (url === null || defaultPort === undefined || url.hostname === '') return null;
   if (url.username !== '' || url.password !== '') return null;
-  if (!ports.includes(url.port === '' ? usual : Number(url.port))) return null;
+  if (!ports.includes(url.port === '' ? defaultPort : Number(url.port))) return null;
   url.hash = '';
   return url;
 }
 
 /** Whether whoever decodes this path, however often, comes to a `..` in it; so does a path that is never done. */
-function hidesWayOut(path: string): boolean {
+function hasPathTraversal(path: string): boolean {
   let text = path;
   for (let times = 0; times <= ENCODINGS_MAX; times++) {
     if (text.split(/[\\/]/).includes('..')) return true;
@@ -55,7 +55,7 @@ function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpE
     const url = URL.parse(gateway + id + path);
     const below = URL.parse(gateway + id)?.pathname;
     const inside = below !== undefined && (url?.pathname === below || url?.pathname.startsWith(`${below}/`));
-    return url !== null && inside && !hidesWayOut(url.pathname.slice(below.length)) ? [url] : [];
+    return url !== null && inside && !hasPathTraversal(url.pathname.slice(below.length)) ? [url] : [];
   });
   const [first, ...others] = urls;
   return first === undefined ? null : { kind: 'remote', urls: [first, ...others] };

@@ -1,14 +1,14 @@
-import { readTransactions } from '../../ledger/entry/read-entries.ts';
-import type { WireTransaction } from '../../ledger/transaction/wire-transaction.ts';
-import type { Slot } from '../../ledger/units.ts';
 import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
 import { encodeWireTransaction } from '../../protocol/geyser/storage/encode-transaction.ts';
+import { readTransactions } from '../../solana/entry/read-entries.ts';
+import type { WireTransaction } from '../../solana/transaction/wire-transaction.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
-import type { Loaded, LookupTables } from './lookup-tables.ts';
+import type { LoadedAddresses, LookupTables } from './lookup-tables.ts';
 
 type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
-  listener: Pick<DeshredListener, 'batch'> &
+  listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
       /** All of one batch, after it. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
@@ -16,14 +16,17 @@ type BatchReaderOptions = Readonly<{
 }>;
 
 const KEY_BYTES = 32;
-const NONE: Loaded = { writable: [], readonly: [] };
+const NO_ADDRESSES: LoadedAddresses = { writable: [], readonly: [] };
 
 /** Static and loaded keys one after the other. */
-function joinedKeys({ bytes, keyOffsets }: WireTransaction, { writable, readonly }: Loaded): RawKeys {
-  const loaded = writable.length + readonly.length;
-  if (loaded === 0) return { bytes, offsets: keyOffsets };
+function joinedKeys(
+  { bytes, keyOffsets }: WireTransaction,
+  { writable, readonly }: LoadedAddresses,
+): RawKeys {
+  const loadedCount = writable.length + readonly.length;
+  if (loadedCount === 0) return { bytes, offsets: keyOffsets };
   const [start = 0] = keyOffsets;
-  const count = keyOffsets.length + loaded;
+  const count = keyOffsets.length + loadedCount;
   const joined = Buffer.allocUnsafe(count * KEY_BYTES);
   joined.set(bytes.subarray(start, start + keyOffsets.length * KEY_BYTES));
   let at = keyOffsets.length * KEY_BYTES;
@@ -39,14 +42,14 @@ function joinedKeys({ bytes, keyOffsets }: WireTransaction, { writable, readonly
 /** A transaction of a batch, which becomes protobuf only when somebody wants it. */
 class BatchTransaction implements DeshredTransaction {
   readonly #batch: EntryBatch;
-  readonly #loaded: Loaded;
+  readonly #loaded: LoadedAddresses;
   readonly #wire: Uint8Array;
   #transaction: Uint8Array | null = null;
   readonly signature: Uint8Array;
   readonly isVote: boolean;
   readonly keys: RawKeys;
 
-  constructor(batch: EntryBatch, view: WireTransaction, loaded: Loaded) {
+  constructor(batch: EntryBatch, view: WireTransaction, loaded: LoadedAddresses) {
     this.#batch = batch;
     this.#loaded = loaded;
     this.signature = view.signature;
@@ -109,16 +112,18 @@ export class BatchReader {
     // A block marker of Alpenglow.
     if (read.entries === 0) return;
     this.batches++;
-    listener.batch(batch);
-    const told: DeshredTransaction[] = [];
+    listener.onBatch(batch);
+    const emitted: DeshredTransaction[] = [];
     for (const view of read.transactions) {
       if (view.version === 1) this.unknown++;
-      else told.push(new BatchTransaction(batch, view, this.#loaded(view, batch.slot)));
+      else emitted.push(new BatchTransaction(batch, view, this.#loadedAddresses(view, batch.slot)));
     }
-    listener.transactions(told);
+    listener.transactions(emitted);
   }
 
-  #loaded({ lookups }: WireTransaction, slot: Slot): Loaded {
-    return lookups.length === 0 ? NONE : (this.#options.tables.resolve(lookups, slot) ?? NONE);
+  #loadedAddresses({ lookups }: WireTransaction, slot: Slot): LoadedAddresses {
+    return lookups.length === 0
+      ? NO_ADDRESSES
+      : (this.#options.tables.resolve(lookups, slot) ?? NO_ADDRESSES);
   }
 }

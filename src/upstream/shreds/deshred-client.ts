@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import { type DeshredUpdate, readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
-import { KeptStream } from './kept-stream.ts';
+import { ReconnectingStream } from './reconnecting-stream.ts';
 import type { ShredLimits } from './shred-limits.ts';
 import type { ShredServer } from './shreds-config.ts';
 
@@ -10,7 +10,7 @@ type DeshredClientOptions = Readonly<{
   server: ShredServer;
   limits: ShredLimits;
   log: Logger;
-  listener: Pick<DeshredListener, 'transaction' | 'slot'>;
+  listener: Pick<DeshredListener, 'onTransaction' | 'onSlot'>;
 }>;
 
 /** The call that streams are opened with. Source: geyser.proto. */
@@ -29,16 +29,16 @@ const PING = encodeSubscribeDeshredRequest({ ping: 1 });
  */
 export class DeshredClient {
   readonly #options: DeshredClientOptions;
-  readonly #stream: KeptStream;
+  readonly #stream: ReconnectingStream;
 
   constructor(options: DeshredClientOptions) {
     this.#options = options;
-    this.#stream = new KeptStream({
+    this.#stream = new ReconnectingStream({
       ...options,
       method: SUBSCRIBE_DESHRED,
       request: REQUEST,
       requests: 'many',
-      take: (bytes) => this.#take(bytes),
+      onMessage: (bytes) => this.#handleMessage(bytes),
     });
   }
 
@@ -50,24 +50,24 @@ export class DeshredClient {
     this.#stream.close();
   }
 
-  #take(bytes: Buffer): void {
+  #handleMessage(bytes: Buffer): void {
     const { update, createdAt } = readDeshredUpdate(bytes);
-    if (update !== null) this.#tell(update, createdAt ?? BigInt(Date.now()));
+    if (update !== null) this.#emit(update, createdAt ?? BigInt(Date.now()));
   }
 
-  #tell(update: DeshredUpdate, at: bigint): void {
+  #emit(update: DeshredUpdate, at: bigint): void {
     const { listener } = this.#options;
     switch (update.kind) {
       case 'ping':
         this.#stream.send(PING);
         return;
       case 'slot':
-        this.#stream.reached(update.slot);
-        listener.slot({ ...update, at });
+        this.#stream.recordSlot(update.slot);
+        listener.onSlot({ ...update, at });
         return;
       case 'transaction':
-        this.#stream.reached(update.slot);
-        listener.transaction({ ...update, at });
+        this.#stream.recordSlot(update.slot);
+        listener.onTransaction({ ...update, at });
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { ShredFault } from '../../ledger/shred/parse-shred.ts';
+import type { ShredFault } from '../../solana/shred/parse-shred.ts';
 
 /** Why a packet came to nothing. */
 export type DropReason =
@@ -33,7 +33,7 @@ export type DeshredStats = {
   accepted: number;
   drops: Record<DropReason, number>;
   /** Packets that waited, and came out again, for the slot's leader to be known. */
-  held: number;
+  pending: number;
   /** Verifications of ed25519 signatures. */
   signatures: number;
   /** Sets that were completed from code shreds, and data shreds that came of it. */
@@ -79,7 +79,7 @@ export const noStats = (): DeshredStats => ({
   packets: 0,
   accepted: 0,
   drops: noDrops(),
-  held: 0,
+  pending: 0,
   signatures: 0,
   recoveredSets: 0,
   recoveredShreds: 0,

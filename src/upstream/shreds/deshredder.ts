@@ -1,15 +1,15 @@
-import { bytesKey } from '../../base/bytes-key.ts';
-import { measureEntries } from '../../ledger/entry/read-entries.ts';
-import { parseShred, type Shred, slotOf, versionOf } from '../../ledger/shred/parse-shred.ts';
-import { DATA_HEADERS_BYTES, SIGNATURE_BYTES } from '../../ledger/shred/shred-layout.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
+import { measureEntries } from '../../solana/entry/read-entries.ts';
+import { parseShred, type Shred, slotOf, versionOf } from '../../solana/shred/parse-shred.ts';
+import { DATA_HEADERS_BYTES, SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { type DeshredLimits, deshredLimits } from './deshred-limits.ts';
 import { type DeshredStats, type DropReason, noStats } from './deshred-stats.ts';
 import type { FecSet } from './fec-set.ts';
-import { HeldPackets } from './held-packets.ts';
+import { PendingPackets } from './pending-packets.ts';
 import { ShredVerifier } from './shred-verifier.ts';
-import { SlotShreds, type WholeBatch } from './slot-shreds.ts';
+import { type CompleteBatch, SlotShreds } from './slot-shreds.ts';
 import { SlotWindow } from './slot-window.ts';
 
 export type DeshredderOptions = Readonly<{
@@ -25,8 +25,8 @@ export type DeshredderOptions = Readonly<{
 }>;
 
 /** Between two looks at packets that wait to be judged, and how many signatures are verified at one. */
-const JUDGE_INTERVAL_MS = 5;
-const JUDGED_AT_ONCE = 16;
+const VERIFY_INTERVAL_MS = 5;
+const VERIFY_BATCH = 16;
 
 /**
  * Makes batches of entries of shreds, in whatever order, number and company they come. Nothing that the slot's leader
@@ -36,19 +36,19 @@ const JUDGED_AT_ONCE = 16;
 export class Deshredder {
   readonly #options: DeshredderOptions;
   readonly #limits: DeshredLimits;
-  readonly #listener: Pick<DeshredListener, 'batch' | 'slot'>;
+  readonly #listener: Pick<DeshredListener, 'onBatch' | 'onSlot'>;
   readonly #slots = new Map<Slot, SlotShreds>();
   readonly #window: SlotWindow;
-  readonly #held: HeldPackets;
+  readonly #pending: PendingPackets;
   readonly #verifier: ShredVerifier;
   readonly #stats: DeshredStats = noStats();
   /** Of the slots, in bytes. */
   #bytes = 0;
   #openSlots = 0;
-  #hasBegunSlot = false;
-  #judgeTimer: NodeJS.Timeout | null = null;
+  #hasNewSlot = false;
+  #verifyTimer: NodeJS.Timeout | null = null;
 
-  constructor(options: DeshredderOptions, listener: Pick<DeshredListener, 'batch' | 'slot'>) {
+  constructor(options: DeshredderOptions, listener: Pick<DeshredListener, 'onBatch' | 'onSlot'>) {
     this.#options = options;
     this.#limits = { ...deshredLimits, ...options.limits };
     this.#listener = listener;
@@ -56,7 +56,7 @@ export class Deshredder {
       limits: this.#limits,
       newestSlot: options.newestSlot ?? (() => null),
     });
-    this.#held = new HeldPackets(this.#limits.heldBytesMax);
+    this.#pending = new PendingPackets(this.#limits.heldBytesMax);
     this.#verifier = new ShredVerifier(this.#limits);
   }
 
@@ -70,8 +70,8 @@ export class Deshredder {
   get usage() {
     return {
       bytes: this.#bytes,
-      heldBytes: this.#held.bytes,
-      unjudgedBytes: this.#verifier.unjudgedBytes,
+      pendingBytes: this.#pending.bytes,
+      unverifiedBytes: this.#verifier.unverifiedBytes,
       openSlots: this.#openSlots,
       slots: this.#slots.size,
     };
@@ -85,29 +85,29 @@ export class Deshredder {
   push(packet: Uint8Array): void {
     this.#stats.packets++;
     this.#drop(this.#take(packet, this.#options.unverified === 'hold'));
-    this.#releaseWhenBegun();
+    this.#releaseOnNewSlot();
   }
 
   /** Forgets what waits to be judged, and tells nothing any more by itself. Harmless when it is done already. */
   close(): void {
-    if (this.#judgeTimer !== null) clearTimeout(this.#judgeTimer);
-    this.#judgeTimer = null;
-    this.#verifier.forgetWaiting();
+    if (this.#verifyTimer !== null) clearTimeout(this.#verifyTimer);
+    this.#verifyTimer = null;
+    this.#verifier.clearWaiting();
   }
 
-  #releaseWhenBegun(): void {
-    if (!this.#hasBegunSlot) return;
-    this.#hasBegunSlot = false;
-    if (this.#held.size > 0) this.releaseHeld();
+  #releaseOnNewSlot(): void {
+    if (!this.#hasNewSlot) return;
+    this.#hasNewSlot = false;
+    if (this.#pending.size > 0) this.releasePending();
   }
 
   /**
    * Packets that waited for their leader to be known are taken, now that more leaders are. Also done by itself,
    * whenever a slot begins.
    */
-  releaseHeld(): void {
+  releasePending(): void {
     const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
-    for (const packet of this.#held.take(isKnown)) this.#drop(this.#take(packet, false));
+    for (const packet of this.#pending.take(isKnown)) this.#drop(this.#take(packet, false));
   }
 
   #drop(reason: DropReason | null): void {
@@ -115,7 +115,7 @@ export class Deshredder {
   }
 
   /** @returns why it came to nothing. */
-  #take(packet: Uint8Array, mayHold: boolean): DropReason | null {
+  #take(packet: Uint8Array, mayBuffer: boolean): DropReason | null {
     const refusal = this.#refusalOf(packet);
     if (refusal !== null) return refusal;
     const shred = parseShred(packet);
@@ -125,8 +125,8 @@ export class Deshredder {
     if (shred.index >= this.#limits.shredsPerSlotMax) return 'slotFull';
     const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
     if (leader !== null) return this.#verify(shred, leader, tracked);
-    if (!mayHold) return 'leaderUnknown';
-    this.#hold(shred.slot, packet);
+    if (!mayBuffer) return 'leaderUnknown';
+    this.#buffer(shred.slot, packet);
     return null;
   }
 
@@ -139,82 +139,82 @@ export class Deshredder {
     return this.#window.faultOf(slot) ?? (this.#slots.get(slot)?.isClosed === true ? 'slotClosed' : null);
   }
 
-  #hold(slot: Slot, packet: Uint8Array): void {
-    this.#stats.held++;
-    this.#stats.drops.leaderUnknown += this.#held.add(slot, packet);
+  #buffer(slot: Slot, packet: Uint8Array): void {
+    this.#stats.pending++;
+    this.#stats.drops.leaderUnknown += this.#pending.add(slot, packet);
   }
 
   #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
-    const verdict = this.#verifier.judge(shred, leader, tracked?.setOf(shred));
-    if (verdict.kind === 'waits') {
-      this.#stats.drops.unjudged += verdict.gone;
-      this.#judgeLater();
+    const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
+    if (decision.kind === 'waits') {
+      this.#stats.drops.unjudged += decision.evicted;
+      this.#scheduleVerification();
       return null;
     }
-    const { kind, waiting } = verdict;
+    const { kind, waiting } = decision;
     if (kind !== 'sibling' && kind !== 'first') {
       this.#stats.drops[kind] += waiting.length;
       return kind;
     }
-    const reason = this.#enter(shred, leader, tracked, kind === 'first' ? verdict : null);
+    const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
     for (const packet of waiting) this.#drop(this.#take(packet, false));
     return reason;
   }
 
-  #judgeLater(): void {
-    this.#judgeTimer ??= setTimeout(() => {
-      this.#judgeTimer = null;
-      this.#judgeWaiting();
-    }, JUDGE_INTERVAL_MS).unref();
+  #scheduleVerification(): void {
+    this.#verifyTimer ??= setTimeout(() => {
+      this.#verifyTimer = null;
+      this.#verifyWaiting();
+    }, VERIFY_INTERVAL_MS).unref();
   }
 
   /** Some of what waits, so that nothing else is kept waiting for long. */
-  #judgeWaiting(): void {
-    for (let count = 0; count < JUDGED_AT_ONCE; count++) {
+  #verifyWaiting(): void {
+    for (let count = 0; count < VERIFY_BATCH; count++) {
       const packet = this.#verifier.takeWaiting();
       if (packet === null) break;
       this.#drop(this.#take(packet, false));
     }
-    this.#releaseWhenBegun();
-    if (this.#verifier.unjudgedBytes > 0) this.#judgeLater();
+    this.#releaseOnNewSlot();
+    if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
   /** @param first - what was proven of it, when it is the first of its set. */
-  #enter(
+  #insert(
     shred: Shred,
     leader: Uint8Array,
     tracked: SlotShreds | undefined,
     first: Readonly<{ root: Uint8Array | null }> | null,
   ): DropReason | null {
-    const slot = tracked ?? this.#beginSlot(shred, leader);
+    const slot = tracked ?? this.#startSlot(shred, leader);
     if (slot.isClosed) return 'slotClosed';
     if (slot.contradicts(shred)) return 'inconsistent';
-    const set = first === null ? slot.setOf(shred) : this.#beginSet(slot, shred, first.root);
+    const set = first === null ? slot.setOf(shred) : this.#startSet(slot, shred, first.root);
     if (set === undefined) return 'slotFull';
     this.#accept(slot, set, shred);
     if (set.isRecoverable && !slot.isClosed) this.#recover(slot, set);
-    this.#endSlot(slot);
+    this.#closeIfComplete(slot);
     return null;
   }
 
-  #beginSlot(shred: Shred, leader: Uint8Array): SlotShreds {
+  #startSlot(shred: Shred, leader: Uint8Array): SlotShreds {
     const slot = new SlotShreds(shred.slot, leader);
     this.#slots.set(shred.slot, slot);
     this.#openSlots++;
-    this.#hasBegunSlot = true;
-    this.#window.slotBegan(shred.slot);
-    this.#forgetSlots();
+    this.#hasNewSlot = true;
+    this.#window.recordSlot(shred.slot);
+    this.#evictSlots();
     const parent = shred.kind === 'data' ? ((shred.slot - BigInt(shred.parentOffset)) as Slot) : null;
-    if (!slot.isClosed) this.#tellSlot(shred.slot, parent, 'firstShredReceived');
+    if (!slot.isClosed) this.#emitSlot(shred.slot, parent, 'firstShredReceived');
     return slot;
   }
 
-  #tellSlot(slot: Slot, parent: Slot | null, status: 'firstShredReceived' | 'completed'): void {
-    this.#listener.slot({ slot, parent, status, at: BigInt(Date.now()) });
+  #emitSlot(slot: Slot, parent: Slot | null, status: 'firstShredReceived' | 'completed'): void {
+    this.#listener.onSlot({ slot, parent, status, at: BigInt(Date.now()) });
   }
 
   /** Slots that are not plausible any more are forgotten; of the others only so many may be open. */
-  #forgetSlots(): void {
+  #evictSlots(): void {
     for (const [slot, shreds] of this.#slots) {
       if (this.#window.faultOf(slot) === null) continue;
       this.#giveUp(shreds);
@@ -248,47 +248,47 @@ export class Deshredder {
     slot.close();
   }
 
-  #beginSet(slot: SlotShreds, shred: Shred, root: Uint8Array | null): FecSet | undefined {
+  #startSet(slot: SlotShreds, shred: Shred, root: Uint8Array | null): FecSet | undefined {
     if (slot.setCount >= this.#limits.fecSetsPerSlotMax) return undefined;
     return slot.addSet(shred, root);
   }
 
   #accept(slot: SlotShreds, set: FecSet, shred: Shred): void {
     this.#stats.accepted++;
-    this.#window.shredVerified();
+    this.#window.recordShred();
     const before = slot.bytes;
     const batches = slot.add(shred, set);
     this.#bytes += slot.bytes - before;
-    for (const batch of batches) if (!slot.wasTold(batch)) this.#tellBatch(slot.slot, batch);
-    this.#tellBegun(slot);
-    this.#makeRoom();
+    for (const batch of batches) if (!slot.wasEmittedEarly(batch)) this.#emitBatch(slot.slot, batch);
+    this.#emitEarlyBatch(slot);
+    this.#enforceBytesMax();
   }
 
   /** A batch may have all its entries before it has all its shreds: the rest is empty then, and need not be awaited. */
-  #tellBegun(slot: SlotShreds): void {
-    const batch = slot.takeBegun();
+  #emitEarlyBatch(slot: SlotShreds): void {
+    const batch = slot.takeOpenBatch();
     if (batch === null) return;
     const { kind, length } = measureEntries(batch.payload);
     if (kind !== 'entries') return;
-    slot.toldEarly(batch);
-    this.#tellEntries(slot.slot, batch, length);
+    slot.emittedEarly(batch);
+    this.#emitEntries(slot.slot, batch, length);
   }
 
-  #tellBatch(slot: Slot, batch: WholeBatch): void {
+  #emitBatch(slot: Slot, batch: CompleteBatch): void {
     const { kind, length } = measureEntries(batch.payload);
     if (kind === 'marker') this.#stats.markers++;
     else if (kind === 'malformed') this.#stats.malformedBatches++;
-    else this.#tellEntries(slot, batch, length);
+    else this.#emitEntries(slot, batch, length);
   }
 
-  #tellEntries(slot: Slot, { first, last, payload }: WholeBatch, length: number): void {
+  #emitEntries(slot: Slot, { first, last, payload }: CompleteBatch, length: number): void {
     this.#stats.batches++;
     const entries = payload.subarray(0, length);
     const indexes = { firstShredIndex: first, endShredIndex: last + 1 };
-    this.#listener.batch({ slot, entries, ...indexes, at: BigInt(Date.now()) });
+    this.#listener.onBatch({ slot, entries, ...indexes, at: BigInt(Date.now()) });
   }
 
-  #makeRoom(): void {
+  #enforceBytesMax(): void {
     while (this.#bytes > this.#limits.bytesMax) {
       const slots = [...this.#slots.values()];
       this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
@@ -322,11 +322,11 @@ export class Deshredder {
     return null;
   }
 
-  #endSlot(slot: SlotShreds): void {
+  #closeIfComplete(slot: SlotShreds): void {
     if (slot.isClosed || !slot.isComplete) return;
     this.#stats.slotsCompleted++;
     this.#stats.brokenChains += slot.brokenChains;
-    this.#tellSlot(slot.slot, slot.parent, 'completed');
+    this.#emitSlot(slot.slot, slot.parent, 'completed');
     this.#close(slot);
   }
 }

@@ -9,17 +9,17 @@ it('tells what was dropped since the last time, as a warning where it is much, a
   const lines: { level: number; dropped: unknown }[] = [];
   const log = createLogger('info', (line) => void lines.push(JSON.parse(line)));
   let strangers = 0;
-  const report = new DropReport({ counts: () => ({ shreds, strangers, ...counts }), log });
-  report.tell();
+  const report = new DropReport({ counts: () => ({ shreds, unknownSenders: strangers, ...counts }), log });
+  report.report();
   shreds.drops.duplicate = 70_000;
-  report.tell();
+  report.report();
   expect(lines).toEqual([]);
   shreds.drops.version = 3;
   strangers = 2;
-  report.tell();
+  report.report();
   shreds.drops.forged = 5_000;
-  report.tell();
-  report.tell();
+  report.report();
+  report.report();
   expect(lines).toMatchObject([
     { level: 30, dropped: { version: 3, strangers: 2 } },
     { level: 40, dropped: { forged: 5_000 } },

@@ -4,7 +4,7 @@ import type { DeshredStats, DropReason } from './deshred-stats.ts';
 /** Running totals, as `ShredStageCounts` has them. */
 type Losses = Readonly<{
   shreds: Readonly<Pick<DeshredStats, 'drops'>> | null;
-  strangers: number;
+  unknownSenders: number;
   malformed: number;
   unknown: number;
   unresolved: number;
@@ -27,9 +27,9 @@ const USUAL: ReadonlySet<string> = new Set<DropReason>(['duplicate', 'slotClosed
 
 /** What was lost so far, by reason. */
 function lossesOf(counts: Losses): Record<string, number> {
-  const { shreds, strangers, malformed, unknown, unresolved } = counts;
+  const { shreds, unknownSenders, malformed, unknown, unresolved } = counts;
   const drops = Object.entries(shreds?.drops ?? {}).filter(([reason]) => !USUAL.has(reason));
-  return { ...Object.fromEntries(drops), strangers, malformed, unknown, unresolved };
+  return { ...Object.fromEntries(drops), unknownSenders, malformed, unknown, unresolved };
 }
 
 /** Tells the operator from time to time what came in and was dropped, and why; nothing where nothing was. */
@@ -45,7 +45,7 @@ export class DropReport {
 
   start(): void {
     const { intervalMs = REPORT_INTERVAL_MS } = this.#options;
-    this.#timer ??= setInterval(() => this.tell(), intervalMs).unref();
+    this.#timer ??= setInterval(() => this.report(), intervalMs).unref();
   }
 
   close(): void {
@@ -54,19 +54,19 @@ export class DropReport {
   }
 
   /** Tells what was dropped since the last time. */
-  tell(): void {
+  report(): void {
     const now = lossesOf(this.#options.counts());
     const dropped: Record<string, number> = {};
     let sum = 0;
     for (const [reason, count] of Object.entries(now)) {
-      const fresh = count - (this.#before[reason] ?? 0);
-      if (fresh > 0) dropped[reason] = fresh;
-      sum += Math.max(0, fresh);
+      const added = count - (this.#before[reason] ?? 0);
+      if (added > 0) dropped[reason] = added;
+      sum += Math.max(0, added);
     }
     this.#before = now;
     if (sum === 0) return;
-    const words = 'of what came of the shred stage this was dropped';
-    if (sum >= MANY) this.#options.log.warn({ dropped }, words);
-    else this.#options.log.info({ dropped }, words);
+    const message = 'of what came of the shred stage this was dropped';
+    if (sum >= MANY) this.#options.log.warn({ dropped }, message);
+    else this.#options.log.info({ dropped }, message);
   }
 }

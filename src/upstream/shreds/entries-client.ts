@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import { decodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
-import { KeptStream } from './kept-stream.ts';
+import { ReconnectingStream } from './reconnecting-stream.ts';
 import type { ShredLimits } from './shred-limits.ts';
 import type { ShredServer } from './shreds-config.ts';
 
@@ -9,7 +9,7 @@ type EntriesClientOptions = Readonly<{
   server: ShredServer;
   limits: ShredLimits;
   log: Logger;
-  listener: Pick<DeshredListener, 'batch'>;
+  listener: Pick<DeshredListener, 'onBatch'>;
 }>;
 
 /** The call that streams are opened with. Source: shredstream.proto. */
@@ -23,16 +23,16 @@ export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
  */
 export class EntriesClient {
   readonly #options: EntriesClientOptions;
-  readonly #stream: KeptStream;
+  readonly #stream: ReconnectingStream;
 
   constructor(options: EntriesClientOptions) {
     this.#options = options;
-    this.#stream = new KeptStream({
+    this.#stream = new ReconnectingStream({
       ...options,
       method: SUBSCRIBE_ENTRIES,
       request: ENTRIES_REQUEST,
       requests: 'one',
-      take: (bytes) => this.#take(bytes),
+      onMessage: (bytes) => this.#handleMessage(bytes),
     });
   }
 
@@ -44,10 +44,10 @@ export class EntriesClient {
     this.#stream.close();
   }
 
-  #take(bytes: Buffer): void {
+  #handleMessage(bytes: Buffer): void {
     const { slot, entries } = decodeEntryMessage(bytes);
-    this.#stream.reached(slot);
+    this.#stream.recordSlot(slot);
     const at = BigInt(Date.now());
-    this.#options.listener.batch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at });
+    this.#options.listener.onBatch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at });
   }
 }

@@ -1,7 +1,7 @@
-import { merkleLeaf } from '../../ledger/shred/merkle-tree.ts';
-import type { CodeShred, Shred } from '../../ledger/shred/parse-shred.ts';
-import { ProvenNodes, proofEntriesOf } from '../../ledger/shred/proven-nodes.ts';
-import { reedSolomon } from '../../ledger/shred/reed-solomon.ts';
+import { merkleLeaf } from '../../solana/shred/merkle-tree.ts';
+import type { CodeShred, Shred } from '../../solana/shred/parse-shred.ts';
+import { ProvenNodes, proofEntriesOf } from '../../solana/shred/proven-nodes.ts';
+import { reedSolomon } from '../../solana/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,
   INDEX_OFFSET,
@@ -10,7 +10,7 @@ import {
   type ShredLayout,
   SIGNATURE_BYTES,
   siblingLayout,
-} from '../../ledger/shred/shred-layout.ts';
+} from '../../solana/shred/shred-layout.ts';
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
@@ -36,9 +36,9 @@ export class FecSet {
   /** 0 until a code shred says it. */
   #numData = 0;
   #numCode = 0;
-  #isTried = false;
+  #isRecoveryTried = false;
   /** Data shreds that wait for the rest of their batch. */
-  #waiting = 0;
+  #waitingCount = 0;
   /** Bytes that are held, by this set and by the batches of its shreds. */
   bytes = 0;
 
@@ -96,9 +96,9 @@ export class FecSet {
     if (shred.kind === 'data') {
       this.#data[shred.leafIndex] = bytes;
       this.#dataCount++;
-      this.#waiting++;
+      this.#waitingCount++;
     } else this.#addCode(shred, bytes);
-    if (this.isComplete) this.#letGo();
+    if (this.isComplete) this.#freeBuffers();
   }
 
   #addCode({ numData, numCode, position }: CodeShred, bytes: Uint8Array): void {
@@ -109,17 +109,17 @@ export class FecSet {
   }
 
   /** A data shred has left with its batch. */
-  dataTaken(): void {
-    this.#waiting--;
-    if (this.isComplete) this.#letGo();
+  releaseData(): void {
+    this.#waitingCount--;
+    if (this.isComplete) this.#freeBuffers();
   }
 
   /** Recovery will not be needed: code goes, and data as soon as it has left. */
-  #letGo(): void {
+  #freeBuffers(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
-    this.bytes = this.#waiting * this.#dataLayout.bytes;
-    if (this.#waiting === 0) this.#data.length = 0;
+    this.bytes = this.#waitingCount * this.#dataLayout.bytes;
+    if (this.#waitingCount === 0) this.#data.length = 0;
   }
 
   /** Bytes that a data shred carries at most. */
@@ -134,7 +134,7 @@ export class FecSet {
 
   /** Whether data is missing that can be computed. */
   get isRecoverable(): boolean {
-    if (this.#isTried || this.#codeCount === 0 || this.isComplete) return false;
+    if (this.#isRecoveryTried || this.#codeCount === 0 || this.isComplete) return false;
     return this.#dataCount + this.#codeCount >= this.#numData;
   }
 
@@ -147,7 +147,7 @@ export class FecSet {
     const shreds = this.#computeMissing();
     const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
     // There will be no second try: with a leader's wrong code it would not be better.
-    this.#isTried = true;
+    this.#isRecoveryTried = true;
     if (isProven) return [...shreds.values()];
     this.#dropCode();
     return null;

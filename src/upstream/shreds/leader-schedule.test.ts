@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { type Address, addressFromBytes } from '../../ledger/address.ts';
-import { slot } from '../../ledger/units.ts';
+import { type Address, addressFromBytes } from '../../solana/address.ts';
+import { slot } from '../../solana/units.ts';
 import { LeaderSchedule, readEpochInfo, readLeaderSchedule, readShredVersion } from './leader-schedule.ts';
 import { shredLimits } from './shred-limits.ts';
 
@@ -45,7 +45,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     return Buffer.from(JSON.stringify((change.answer ?? usual)(call) ?? usual(call)));
   };
   const schedule = new LeaderSchedule({
-    reader: { ask },
+    reader: { request: ask },
     limits: { ...shredLimits, scheduleRetryMs: 1, ...change.limits },
     log: createLogger('silent', () => {}),
     learnShredVersion: true,

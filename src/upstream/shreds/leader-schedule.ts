@@ -1,12 +1,12 @@
 import type { Logger } from '../../base/log.ts';
-import { type Address, addressBytes, parseAddress } from '../../ledger/address.ts';
-import { type Epoch, epoch as epochOf, type Slot } from '../../ledger/units.ts';
+import { type Address, addressBytes, parseAddress } from '../../solana/address.ts';
+import { type Epoch, epoch as epochOf, type Slot } from '../../solana/units.ts';
+import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { doublingPause } from '../retry-pause.ts';
 import type { ShredLimits } from './shred-limits.ts';
 
 type LeaderScheduleOptions = Readonly<{
-  reader: Pick<ChainReader, 'ask'>;
+  reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'scheduleIntervalMs' | 'scheduleRetryMs' | 'scheduleRetryMaxMs'>;
   log: Logger;
   /** Also learn the version of the cluster's shreds. */
@@ -24,11 +24,11 @@ type EpochLeaders = Readonly<{
 
 type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
 
-const NOBODY = 0xffff_ffff;
+const NO_LEADER = 0xffff_ffff;
 /** Positions of one epoch: twice what any public cluster has. */
 const POSITIONS_MAX = 1_000_000;
 /** The epoch before is kept for shreds that come late. */
-const EPOCHS_KEPT = 3;
+const EPOCHS_RETAINED = 3;
 
 /** A schedule is asked for again when it is that old: one node's answer may have been wrong, or not whole. */
 const SCHEDULE_MAX_AGE_MS = 5 * 60_000;
@@ -67,7 +67,7 @@ export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | 
   if (entries.length === 0) return null;
   if (!entries.every(([name, list]) => 'address' in parseAddress(name) && isPositions(list))) return null;
   const lists = entries.map(([, list]) => list as number[]);
-  const positions = new Uint32Array(positionMax(lists) + 1).fill(NOBODY);
+  const positions = new Uint32Array(positionMax(lists) + 1).fill(NO_LEADER);
   lists.forEach((list, leader) => {
     for (const position of list) positions[position] = leader;
   });
@@ -89,8 +89,8 @@ export function readShredVersion(json: string): number | null {
     const version = (node as { shredVersion?: unknown } | null)?.shredVersion;
     if (isCount(version, 0xffff) && version > 0) votes.set(version, (votes.get(version) ?? 0) + 1);
   }
-  const [most] = [...votes].sort(([, a], [, b]) => b - a);
-  return most?.[0] ?? null;
+  const [mostCommon] = [...votes].sort(([, a], [, b]) => b - a);
+  return mostCommon?.[0] ?? null;
 }
 
 /**
@@ -104,7 +104,7 @@ export class LeaderSchedule {
   readonly #readAt = new Map<Epoch, number>();
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | null = null;
-  #isReading = false;
+  #isRefreshing = false;
   #failures = 0;
   /** No look before: `performance.now()`. */
   #notBefore = 0;
@@ -125,7 +125,7 @@ export class LeaderSchedule {
    * @returns kept when the first look has ended, well or not.
    */
   start(): Promise<void> {
-    return this.#look();
+    return this.#refresh();
   }
 
   close(): void {
@@ -139,43 +139,43 @@ export class LeaderSchedule {
       if (slot < first || slot - first >= BigInt(positions.length)) continue;
       return leaders[positions[Number(slot - first)]!] ?? null;
     }
-    this.#lookSoon();
+    this.#refreshSoon();
     return null;
   }
 
   /** Slots that nobody knows of are a reason to look before it is time: short epochs pass in seconds. */
-  #lookSoon(): void {
+  #refreshSoon(): void {
     const now = performance.now();
     if (this.#timer === null || this.#failures > 0 || now < this.#notBefore) return;
-    void this.#look();
+    void this.#refresh();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isReading || this.#abort.signal.aborted) return;
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshing || this.#abort.signal.aborted) return;
     const { scheduleIntervalMs, scheduleRetryMs, scheduleRetryMaxMs } = this.#options.limits;
-    this.#isReading = true;
+    this.#isRefreshing = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     const isRead = await this.#read();
-    this.#isReading = false;
+    this.#isRefreshing = false;
     if (this.#abort.signal.aborted) return;
     this.#failures = isRead ? 0 : this.#failures + 1;
-    const retryMs = doublingPause(scheduleRetryMs, scheduleRetryMaxMs, this.#failures - 1);
+    const retryMs = exponentialBackoff(scheduleRetryMs, scheduleRetryMaxMs, this.#failures - 1);
     this.#notBefore = performance.now() + scheduleRetryMs;
     const pauseMs = isRead ? scheduleIntervalMs : retryMs;
-    this.#timer = setTimeout(() => void this.#look(), pauseMs * (0.75 + Math.random() / 4));
+    this.#timer = setTimeout(() => void this.#refresh(), pauseMs * (0.75 + Math.random() / 4));
     this.#timer.unref();
   }
 
   /** @returns false when what should be known is not. */
   async #read(): Promise<boolean> {
     try {
-      const info = readEpochInfo(await this.#ask('getEpochInfo', [processed]));
+      const info = readEpochInfo(await this.#request('getEpochInfo', [processed]));
       if (info === null) return false;
       const hasVersion = await this.#readShredVersion();
       const isKnown = await this.#readEpoch(info.epoch, info.first);
       // The next one is known to nodes only from some point of this epoch on.
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
-      this.#forget(info.epoch);
+      this.#evictOld(info.epoch);
       return isKnown && hasVersion;
     } catch (error) {
       if (this.#abort.signal.aborted) return true;
@@ -187,18 +187,18 @@ export class LeaderSchedule {
     }
   }
 
-  async #ask(
+  async #request(
     method: 'getEpochInfo' | 'getLeaderSchedule' | 'getClusterNodes',
     params: (string | bigint | { commitment: string })[],
   ): Promise<string> {
-    const body = await this.#options.reader.ask(method, params, this.#abort.signal);
+    const body = await this.#options.reader.request(method, params, this.#abort.signal);
     return body.toString('latin1');
   }
 
   async #readEpoch(epoch: Epoch, first: bigint): Promise<boolean> {
     const isKnown = this.#epochs.has(epoch);
     if (isKnown && performance.now() - (this.#readAt.get(epoch) ?? 0) < SCHEDULE_MAX_AGE_MS) return true;
-    const leaders = readLeaderSchedule(await this.#ask('getLeaderSchedule', [first, processed]), first);
+    const leaders = readLeaderSchedule(await this.#request('getLeaderSchedule', [first, processed]), first);
     // What was known holds where a node does not know it any more.
     if (leaders === null) return isKnown;
     this.#epochs.set(epoch, leaders);
@@ -210,13 +210,13 @@ export class LeaderSchedule {
 
   async #readShredVersion(): Promise<boolean> {
     if (!this.#options.learnShredVersion || this.shredVersion !== null) return true;
-    this.shredVersion = readShredVersion(await this.#ask('getClusterNodes', []));
+    this.shredVersion = readShredVersion(await this.#request('getClusterNodes', []));
     return this.shredVersion !== null;
   }
 
-  #forget(current: Epoch): void {
+  #evictOld(current: Epoch): void {
     for (const epoch of this.#epochs.keys()) {
-      if (epoch + BigInt(EPOCHS_KEPT) <= current + 1n || epoch > current + 1n) {
+      if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
         this.#epochs.delete(epoch);
         this.#readAt.delete(epoch);
       }

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { addressBytes, addressFromBytes } from '../../ledger/address.ts';
-import { programs } from '../../ledger/programs.ts';
-import type { WireLookup } from '../../ledger/transaction/wire-transaction.ts';
-import { lamports, slot, U64_MAX } from '../../ledger/units.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import { addressBytes, addressFromBytes } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
+import { lamports, slot, U64_MAX } from '../../solana/units.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
 import { shredLimits } from './shred-limits.ts';
 
@@ -75,7 +75,7 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
       heard?.();
     });
   const tables = new LookupTables({
-    reader: { ask },
+    reader: { request: ask },
     limits: { ...shredLimits, tablesGatherMs: 0, ...limits },
     log,
   });
@@ -92,7 +92,7 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
 describe('lookup tables', () => {
   it('give the addresses of a table that was told, writable ones apart', () => {
     const { tables } = scene();
-    tables.tell(written(key(7), { count: 5 }, 20n));
+    tables.onAccount(written(key(7), { count: 5 }, 20n));
     const loaded = tables.resolve([lookup(key(7), [4, 0], [2])], slot(21));
     expect(loaded).toEqual({ writable: [key(4), key(0)], readonly: [key(2)] });
     expect(tables.unresolved).toBe(0);
@@ -100,8 +100,8 @@ describe('lookup tables', () => {
 
   it('put the addresses of several tables one after the other', () => {
     const { tables } = scene();
-    tables.tell(written(key(7), { count: 5 }, 20n));
-    tables.tell(written(key(8), { count: 9 }, 20n));
+    tables.onAccount(written(key(7), { count: 5 }, 20n));
+    tables.onAccount(written(key(8), { count: 9 }, 20n));
     const loaded = tables.resolve([lookup(key(8), [8], [7]), lookup(key(7), [1], [0])], slot(21));
     expect(loaded?.writable.map(([first]) => first)).toEqual([8, 1]);
     expect(loaded?.readonly.map(([first]) => first)).toEqual([7, 0]);
@@ -109,7 +109,7 @@ describe('lookup tables', () => {
 
   it('give nothing rather than a part, and ask for every table that is missing', async () => {
     const { tables, asked } = scene();
-    tables.tell(written(key(7), { count: 5 }, 20n));
+    tables.onAccount(written(key(7), { count: 5 }, 20n));
     const lookups = [lookup(key(1), [0]), lookup(key(7), [1]), lookup(key(2), [0])];
     expect(tables.resolve(lookups, slot(21))).toBeNull();
     expect(tables.unresolved).toBe(1);
@@ -170,10 +170,10 @@ describe('lookup tables', () => {
 
   it('hold no more tables than allowed, and forget what was used longest ago', () => {
     const { tables } = scene({ tablesMax: 2 });
-    tables.tell(written(key(1), { count: 1 }, 20n));
-    tables.tell(written(key(2), { count: 1 }, 20n));
+    tables.onAccount(written(key(1), { count: 1 }, 20n));
+    tables.onAccount(written(key(2), { count: 1 }, 20n));
     tables.resolve([lookup(key(1), [0])], slot(21));
-    tables.tell(written(key(3), { count: 1 }, 20n));
+    tables.onAccount(written(key(3), { count: 1 }, 20n));
     expect(tables.size).toBe(2);
     expect(tables.resolve([lookup(key(1), [0])], slot(21))).not.toBeNull();
     expect(tables.resolve([lookup(key(2), [0])], slot(21))).toBeNull();
@@ -181,7 +181,7 @@ describe('lookup tables', () => {
 
   it('keep what a slot added from transactions of that slot', () => {
     const { tables } = scene();
-    tables.tell(written(key(7), { count: 5, lastExtendedSlot: 20n, startIndex: 3 }, 20n));
+    tables.onAccount(written(key(7), { count: 5, lastExtendedSlot: 20n, startIndex: 3 }, 20n));
     expect(tables.resolve([lookup(key(7), [3])], slot(20))).toBeNull();
     expect(tables.resolve([lookup(key(7), [2])], slot(20))?.writable).toEqual([key(2)]);
     expect(tables.resolve([lookup(key(7), [3])], slot(21))?.writable).toEqual([key(3)]);
@@ -189,14 +189,14 @@ describe('lookup tables', () => {
 
   it('go on with a deactivated table for 512 slots', () => {
     const { tables } = scene();
-    tables.tell(written(key(7), { count: 5, deactivationSlot: 100n }, 100n));
+    tables.onAccount(written(key(7), { count: 5, deactivationSlot: 100n }, 100n));
     expect(tables.resolve([lookup(key(7), [0])], slot(612))).not.toBeNull();
     expect(tables.resolve([lookup(key(7), [0])], slot(613))).toBeNull();
   });
 
   it('ask again for a table that must have grown', async () => {
     const { tables, asked, settled } = scene();
-    tables.tell(written(key(7), { count: 2 }, 20n));
+    tables.onAccount(written(key(7), { count: 2 }, 20n));
     expect(tables.resolve([lookup(key(7), [2])], slot(30))).toBeNull();
     (await asked(1)).answer([tableData({ count: 3, lastExtendedSlot: 25n })], 29);
     await settled();
@@ -207,9 +207,9 @@ describe('lookup tables', () => {
     const { tables, asked, settled } = scene();
     tables.resolve([lookup(key(7), [0])], slot(30));
     const question = await asked(1);
-    tables.tell(written(key(7), { count: 5 }, 40n, 9n));
-    tables.tell(written(key(7), { count: 4 }, 40n, 8n));
-    tables.tell(written(key(7), { count: 3 }, 39n, 99n));
+    tables.onAccount(written(key(7), { count: 5 }, 40n, 9n));
+    tables.onAccount(written(key(7), { count: 4 }, 40n, 8n));
+    tables.onAccount(written(key(7), { count: 3 }, 39n, 99n));
     question.answer([tableData({ count: 2 })], 38);
     await settled();
     expect(tables.resolve([lookup(key(7), [4])], slot(41))?.writable).toEqual([key(4)]);
@@ -217,8 +217,8 @@ describe('lookup tables', () => {
 
   it('hear nothing of accounts that are no tables', () => {
     const { tables } = scene();
-    tables.tell({ ...written(key(7), { count: 5 }, 20n), owner: key(1) });
-    tables.tell({ ...written(key(8), { count: 5 }, 20n), data: new Uint8Array(56) });
+    tables.onAccount({ ...written(key(7), { count: 5 }, 20n), owner: key(1) });
+    tables.onAccount({ ...written(key(8), { count: 5 }, 20n), data: new Uint8Array(56) });
     expect(tables.size).toBe(0);
   });
 

@@ -1,16 +1,16 @@
-import { bytesKey } from '../../base/bytes-key.ts';
+import { Lru } from '../../base/cache/lru.ts';
 import type { Logger } from '../../base/log.ts';
-import { Lru } from '../../base/lru.ts';
-import { addressBytes } from '../../ledger/address.ts';
-import { type RawLookupTable, readLookupTable, usableAddresses } from '../../ledger/address-lookup-table.ts';
-import { programs } from '../../ledger/programs.ts';
-import type { WireLookup } from '../../ledger/transaction/wire-transaction.ts';
-import type { Slot } from '../../ledger/units.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { addressBytes } from '../../solana/address.ts';
+import { type RawLookupTable, readLookupTable, usableAddresses } from '../../solana/address-lookup-table.ts';
+import { programs } from '../../solana/programs.ts';
+import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import type { ShredLimits } from './shred-limits.ts';
-import { TableReads } from './table-reads.ts';
+import { TableLoader } from './table-loader.ts';
 
 /** What `LookupTables.tell` should be told: every write of a table. */
 export const lookupTableRequest: SubscribeRequest = {
@@ -19,10 +19,10 @@ export const lookupTableRequest: SubscribeRequest = {
 };
 
 /** Addresses from lookup tables, 32 bytes each, in the order in which instructions index them. */
-export type Loaded = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
+export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
 type LookupTablesOptions = Readonly<{
-  reader: Pick<ChainReader, 'ask'>;
+  reader: Pick<ChainReader, 'request'>;
   limits: Pick<
     ShredLimits,
     'tablesMax' | 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'
@@ -30,7 +30,7 @@ type LookupTablesOptions = Readonly<{
   log: Logger;
 }>;
 
-type Known = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>;
+type CachedTable = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>;
 
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
@@ -57,15 +57,15 @@ function addAddresses(
  * known only when its write was told: the addresses are what the transaction will very probably load.
  */
 export class LookupTables {
-  readonly #tables: Lru<string, Known>;
-  readonly #reads: TableReads;
+  readonly #tables: Lru<string, CachedTable>;
+  readonly #reads: TableLoader;
   /** Transactions whose addresses could not be told. */
   unresolved = 0;
 
   constructor(options: LookupTablesOptions) {
     this.#tables = new Lru(options.limits.tablesMax);
-    const found = (key: string, data: Uint8Array, slot: Slot): void => this.#learn(key, data, slot, 0n);
-    this.#reads = new TableReads({ ...options, found });
+    const onTable = (key: string, data: Uint8Array, slot: Slot): void => this.#learn(key, data, slot, 0n);
+    this.#reads = new TableLoader({ ...options, onTable });
   }
 
   /** How many tables are known. */
@@ -74,7 +74,7 @@ export class LookupTables {
   }
 
   /** A write of an account; one that is no table is passed over. */
-  tell({ address, owner, data, slot, writeVersion }: RawAccount): void {
+  onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
     // The update's memory may be part of much more.
     if (OWNER.equals(owner)) this.#learn(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
@@ -84,13 +84,13 @@ export class LookupTables {
    * Source of the rules: agave accounts-db `load_lookup_table_addresses`.
    * @returns null when one of its tables is not known, or has no such address that the slot may use.
    */
-  resolve(lookups: readonly WireLookup[], slot: Slot): Loaded | null {
+  resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];
-    let isWhole = true;
+    let isComplete = true;
     // All are looked at, so that every table that is missing is asked for.
-    for (const lookup of lookups) isWhole = this.#load(lookup, slot, writable, readonly) && isWhole;
-    if (isWhole) return { writable, readonly };
+    for (const lookup of lookups) isComplete = this.#load(lookup, slot, writable, readonly) && isComplete;
+    if (isComplete) return { writable, readonly };
     this.unresolved++;
     return null;
   }
@@ -101,9 +101,9 @@ export class LookupTables {
   }
 
   #learn(key: string, data: Uint8Array, slot: Slot, writeVersion: bigint): void {
-    const known = this.#tables.get(key);
-    if (known !== undefined && slot < known.slot) return;
-    if (known !== undefined && slot === known.slot && writeVersion < known.writeVersion) return;
+    const cached = this.#tables.get(key);
+    if (cached !== undefined && slot < cached.slot) return;
+    if (cached !== undefined && slot === cached.slot && writeVersion < cached.writeVersion) return;
     const table = readLookupTable(data);
     if (table === null) this.#tables.delete(key);
     else this.#tables.set(key, { table, slot, writeVersion });
@@ -112,19 +112,19 @@ export class LookupTables {
   #load(lookup: WireLookup, slot: Slot, writable: Uint8Array[], readonly: Uint8Array[]): boolean {
     const { accountKey, writableIndexes, readonlyIndexes } = lookup;
     const key = bytesKey(accountKey);
-    const known = this.#tables.get(key);
-    if (known === undefined) {
-      this.#reads.want(key);
+    const cached = this.#tables.get(key);
+    if (cached === undefined) {
+      this.#reads.request(key);
       return false;
     }
-    const { meta, addresses } = known.table;
+    const { meta, addresses } = cached.table;
     const found = usableAddresses(meta, addresses.length / ADDRESS_BYTES, slot);
     if ('fault' in found) return false;
-    const isWhole =
+    const isComplete =
       addAddresses(writable, addresses, writableIndexes, found.usable) &&
       addAddresses(readonly, addresses, readonlyIndexes, found.usable);
     // Perhaps it has been extended since.
-    if (!isWhole) this.#reads.want(key);
-    return isWhole;
+    if (!isComplete) this.#reads.request(key);
+    return isComplete;
   }
 }

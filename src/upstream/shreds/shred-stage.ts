@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../base/log.ts';
-import type { Slot } from '../../ledger/units.ts';
 import type { RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
@@ -17,14 +17,14 @@ import { LeaderSchedule } from './leader-schedule.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
 import { type ShredLimits, shredLimits } from './shred-limits.ts';
 import type { ShredsConfig } from './shreds-config.ts';
-import { UdpShreds } from './udp-shreds.ts';
+import { UdpShredReceiver } from './udp-shred-receiver.ts';
 
 export type ShredStageOptions = Readonly<{
   config: ShredsConfig;
   limits?: Partial<ShredLimits>;
   deshredLimits?: Partial<DeshredLimits>;
   /** Asks the network's nodes: for the leader schedule, the shred version and lookup tables. */
-  reader: Pick<ChainReader, 'ask'>;
+  reader: Pick<ChainReader, 'request'>;
   log: Logger;
 }>;
 
@@ -33,7 +33,7 @@ export type ShredStageCounts = Readonly<{
   /** Of shreds; null without UDP. */
   shreds: Readonly<DeshredStats> | null;
   /** Packets of senders that are not on the list. */
-  strangers: number;
+  unknownSenders: number;
   /** Batches of entries that were told. */
   batches: number;
   /** Batches that could not be read. */
@@ -41,7 +41,7 @@ export type ShredStageCounts = Readonly<{
   /** Transactions of a version that streams have no form for. */
   unknown: number;
   /** Transactions that another source had told before. */
-  doubled: number;
+  duplicates: number;
   /** Transactions whose lookup tables were not known. */
   unresolved: number;
   /** Lookup tables that are known now. */
@@ -69,7 +69,7 @@ export class ShredStage {
   readonly #tables: LookupTables;
   readonly #schedule: LeaderSchedule;
   readonly #deshredder: Deshredder;
-  readonly #udp: UdpShreds | null;
+  readonly #udp: UdpShredReceiver | null;
   readonly #report: DropReport;
   readonly #clients: readonly (EntriesClient | DeshredClient)[];
   #newest: Slot | null = null;
@@ -83,17 +83,17 @@ export class ShredStage {
     this.#tables = new LookupTables({ reader, limits, log });
     this.#merge = new DeshredMerge(
       {
-        batch: (batch) => this.#batches.read(batch),
-        transaction: (transaction) => listener.transaction(transaction),
-        slot: (slot) => listener.slot(slot),
+        onBatch: (batch) => this.#batches.read(batch),
+        onTransaction: (transaction) => listener.onTransaction(transaction),
+        onSlot: (slot) => listener.onSlot(slot),
       },
       limits,
     );
     this.#batches = new BatchReader({
       tables: this.#tables,
       listener: {
-        batch: (batch) => listener.batch(batch),
-        transactions: (transactions) => this.#merge.transactions(transactions),
+        onBatch: (batch) => listener.onBatch(batch),
+        transactions: (transactions) => this.#merge.onTransactions(transactions),
       },
     });
     this.#schedule = new LeaderSchedule({ reader, limits, log, learnShredVersion: shredVersion === null });
@@ -107,8 +107,8 @@ export class ShredStage {
       },
       this.#merge,
     );
-    const packet = (bytes: Buffer): void => this.#deshredder.push(bytes);
-    this.#udp = udp === null ? null : new UdpShreds({ config: udp, limits, log, packet });
+    const onPacket = (bytes: Buffer): void => this.#deshredder.push(bytes);
+    this.#udp = udp === null ? null : new UdpShredReceiver({ config: udp, limits, log, onPacket });
     this.#clients = [
       ...entries.map((server) => new EntriesClient({ server, limits, log, listener: this.#merge })),
       ...deshred.map((server) => new DeshredClient({ server, limits, log, listener: this.#merge })),
@@ -130,9 +130,9 @@ export class ShredStage {
     const { batches, malformed, unknown } = this.#batches;
     return {
       shreds: this.#udp === null ? null : this.#deshredder.stats,
-      strangers: this.#udp?.refused ?? 0,
+      unknownSenders: this.#udp?.rejected ?? 0,
       ...{ batches, malformed, unknown },
-      doubled: this.#merge.doubled,
+      duplicates: this.#merge.duplicates,
       unresolved: this.#tables.unresolved,
       tables: this.#tables.size,
     };
@@ -150,9 +150,9 @@ export class ShredStage {
   }
 
   /** Takes in what the standard stage tells of what `standardRequest` asks for; anything else is passed over. */
-  tell(update: RawUpdate): void {
-    if (update.kind === 'account') this.#tables.tell(update);
-    else if (update.kind === 'slot') this.#tellSlot(update);
+  onUpdate(update: RawUpdate): void {
+    if (update.kind === 'account') this.#tables.onAccount(update);
+    else if (update.kind === 'slot') this.#emitSlot(update);
   }
 
   /** Ends all sources. Harmless when they are over. */
@@ -165,12 +165,12 @@ export class ShredStage {
     this.#deshredder.close();
   }
 
-  #tellSlot({ slot, parent, status, deadError }: RawSlot): void {
+  #emitSlot({ slot, parent, status, deadError }: RawSlot): void {
     if (status === 'processed') {
       this.#newest = slot;
       this.#newestAt = performance.now();
     }
-    this.#merge.slot({ slot, parent, status, deadError, at: BigInt(Date.now()) });
+    this.#merge.onSlot({ slot, parent, status, deadError, at: BigInt(Date.now()) });
   }
 
   #newestSlot(): Slot | null {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { addressBytes } from '../../ledger/address.ts';
-import { Keypair } from '../../ledger/ed25519.ts';
-import { makeShreds } from '../../ledger/shred/make-shreds.ts';
-import { parseShred, type Shred } from '../../ledger/shred/parse-shred.ts';
-import { slot } from '../../ledger/units.ts';
+import { addressBytes } from '../../solana/address.ts';
+import { Keypair } from '../../solana/ed25519.ts';
+import { makeShreds } from '../../solana/shred/make-shreds.ts';
+import { parseShred, type Shred } from '../../solana/shred/parse-shred.ts';
+import { slot } from '../../solana/units.ts';
 import { deshredLimits } from './deshred-limits.ts';
 import { ShredVerifier } from './shred-verifier.ts';
 
@@ -32,7 +32,7 @@ it('looks at so many forged signatures a second only, and goes on with the true 
   let nth = 0;
   const verifier = new ShredVerifier({ ...deshredLimits, forgedPerSecondMax: 1_000 }, () => now);
   const judge = (packet: Uint8Array) =>
-    verifier.judge(parsed(packet), addressBytes(leader.address), undefined).kind;
+    verifier.check(parsed(packet), addressBytes(leader.address), undefined).kind;
   const flood = (count: number) => {
     const kinds = { forged: 0, waits: 0 } as Record<string, number>;
     for (let i = 0; i < count; i++) {

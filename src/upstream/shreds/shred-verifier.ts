@@ -1,33 +1,33 @@
 import { hash } from 'node:crypto';
-import { bytesKey } from '../../base/bytes-key.ts';
-import { Lru } from '../../base/lru.ts';
-import { verify } from '../../ledger/ed25519.ts';
-import { merkleRoot } from '../../ledger/shred/merkle-tree.ts';
-import type { Shred } from '../../ledger/shred/parse-shred.ts';
-import { SIGNATURE_BYTES } from '../../ledger/shred/shred-layout.ts';
+import { Lru } from '../../base/cache/lru.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
+import { verify } from '../../solana/ed25519.ts';
+import { merkleRoot } from '../../solana/shred/merkle-tree.ts';
+import type { Shred } from '../../solana/shred/parse-shred.ts';
+import { SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { DeshredLimits } from './deshred-limits.ts';
 import type { FecSet } from './fec-set.ts';
-import { ForgeryBudget } from './forgery-budget.ts';
-import { UnjudgedShreds } from './unjudged-shreds.ts';
+import { InvalidSignatureLimit } from './invalid-signature-limit.ts';
+import { UnverifiedShreds } from './unverified-shreds.ts';
 
 /** Packets that waited with a shred and share its lot. */
-type Waiting = Readonly<{ waiting: readonly Uint8Array[] }>;
+type WithWaiting = Readonly<{ waiting: readonly Uint8Array[] }>;
 
 /** What a shred's signature proves. */
-export type Verdict =
-  | (Waiting & Readonly<{ kind: 'sibling' }>)
+export type VerificationResult =
+  | (WithWaiting & Readonly<{ kind: 'sibling' }>)
   /** The first of its set: the root is null for a legacy shred. */
-  | (Waiting & Readonly<{ kind: 'first'; root: Uint8Array | null }>)
-  | (Waiting & Readonly<{ kind: 'forged' | 'equivocation' | 'duplicate' | 'unjudged' }>)
+  | (WithWaiting & Readonly<{ kind: 'first'; root: Uint8Array | null }>)
+  | (WithWaiting & Readonly<{ kind: 'forged' | 'equivocation' | 'duplicate' | 'unjudged' }>)
   /** It waits to be judged; so many packets that waited had to go for it. */
-  | Readonly<{ kind: 'waits'; gone: number }>;
+  | Readonly<{ kind: 'waits'; evicted: number }>;
 
 const NONE: readonly Uint8Array[] = [];
-const SIBLING: Verdict = { kind: 'sibling', waiting: NONE };
-const FORGED: Verdict = { kind: 'forged', waiting: NONE };
-const UNJUDGED: Verdict = { kind: 'unjudged', waiting: NONE };
-const DUPLICATE: Verdict = { kind: 'duplicate', waiting: NONE };
-const WAITS: Verdict = { kind: 'waits', gone: 0 };
+const SIBLING: VerificationResult = { kind: 'sibling', waiting: NONE };
+const INVALID: VerificationResult = { kind: 'forged', waiting: NONE };
+const UNVERIFIED: VerificationResult = { kind: 'unjudged', waiting: NONE };
+const DUPLICATE: VerificationResult = { kind: 'duplicate', waiting: NONE };
+const WAITING: VerificationResult = { kind: 'waits', evicted: 0 };
 
 /**
  * Decides whether a shred is its leader's. The signature of a merkle set is verified once: its other shreds only have
@@ -37,8 +37,8 @@ const WAITS: Verdict = { kind: 'waits', gone: 0 };
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
-  readonly #budget: ForgeryBudget;
-  readonly #unjudged: UnjudgedShreds;
+  readonly #invalidLimit: InvalidSignatureLimit;
+  readonly #unverified: UnverifiedShreds;
   /** Verifications of signatures. */
   signatures = 0;
 
@@ -48,35 +48,35 @@ export class ShredVerifier {
     now: () => number = () => performance.now(),
   ) {
     this.#rejected = new Lru(limits.rejectedMax);
-    this.#budget = new ForgeryBudget(limits.forgedPerSecondMax, now);
-    this.#unjudged = new UnjudgedShreds(limits.unjudgedBytesMax);
+    this.#invalidLimit = new InvalidSignatureLimit(limits.forgedPerSecondMax, now);
+    this.#unverified = new UnverifiedShreds(limits.unjudgedBytesMax);
   }
 
   /** Of packets that wait to be judged. */
-  get unjudgedBytes(): number {
-    return this.#unjudged.bytes;
+  get unverifiedBytes(): number {
+    return this.#unverified.bytes;
   }
 
   /** @param set - the shreds of the same set that were verified before. */
-  judge(shred: Shred, leader: Uint8Array, set: FecSet | undefined): Verdict {
+  check(shred: Shred, leader: Uint8Array, set: FecSet | undefined): VerificationResult {
     const { isLegacy } = shred.layout;
-    if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : FORGED;
+    if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : INVALID;
     const message = isLegacy ? shred.bytes.subarray(SIGNATURE_BYTES) : merkleRoot(shred);
-    if (message === null) return FORGED;
+    if (message === null) return INVALID;
     const claim = claimOf(shred, message, leader);
-    if (this.#rejected.get(claim) === true) return FORGED;
-    if (this.#unjudged.has(claim, shred.leafIndex)) return DUPLICATE;
-    if (!this.#budget.affords(this.#unjudged.sizeOf(claim) + 1)) return this.#postpone(shred, claim, set);
+    if (this.#rejected.get(claim) === true) return INVALID;
+    if (this.#unverified.has(claim, shred.leafIndex)) return DUPLICATE;
+    if (!this.#invalidLimit.allows(this.#unverified.sizeOf(claim) + 1)) return this.#defer(shred, claim, set);
     const isSigned = this.isSigned(shred, message, leader);
-    const waiting = this.#unjudged.take(claim);
+    const waiting = this.#unverified.take(claim);
     if (!isSigned) {
-      this.#budget.spend();
+      this.#invalidLimit.spend();
       this.#rejected.set(claim, true);
-      return waiting.length === 0 ? FORGED : { kind: 'forged', waiting };
+      return waiting.length === 0 ? INVALID : { kind: 'forged', waiting };
     }
     if (set === undefined) return { kind: 'first', root: isLegacy ? null : message, waiting };
     if (isLegacy || isUnder(set, message, shred)) return { kind: 'sibling', waiting };
-    this.#budget.spend();
+    this.#invalidLimit.spend();
     return { kind: 'equivocation', waiting };
   }
 
@@ -94,21 +94,21 @@ export class ShredVerifier {
    * @returns null when there is none.
    */
   takeWaiting(): Uint8Array | null {
-    const { largest } = this.#unjudged;
-    if (largest === 0 || !this.#budget.affords(largest)) return null;
-    return this.#unjudged.takeOne() ?? null;
+    const { largest } = this.#unverified;
+    if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;
+    return this.#unverified.takeOne() ?? null;
   }
 
   /** Forgets what waits. */
-  forgetWaiting(): void {
-    this.#unjudged.clear();
+  clearWaiting(): void {
+    this.#unverified.clear();
   }
 
   /** Another signature for a set that is known already can bring nothing new: it is not worth the room. */
-  #postpone(shred: Shred, claim: string, set: FecSet | undefined): Verdict {
-    if (set !== undefined && !shred.layout.isLegacy) return UNJUDGED;
-    const gone = this.#unjudged.add(claim, shred.leafIndex, shred.bytes);
-    return gone === 0 ? WAITS : { kind: 'waits', gone };
+  #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
+    if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
+    const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
+    return evicted === 0 ? WAITING : { kind: 'waits', evicted };
   }
 }
 

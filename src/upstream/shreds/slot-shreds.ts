@@ -1,14 +1,14 @@
-import { type DataShred, payloadOf, type Shred } from '../../ledger/shred/parse-shred.ts';
-import { FEC_SET_DATA_SHREDS } from '../../ledger/shred/shred-layout.ts';
-import type { Slot } from '../../ledger/units.ts';
-import { BatchRuns, type ShredRun } from './batch-runs.ts';
+import { type DataShred, payloadOf, type Shred } from '../../solana/shred/parse-shred.ts';
+import { FEC_SET_DATA_SHREDS } from '../../solana/shred/shred-layout.ts';
+import type { Slot } from '../../solana/units.ts';
+import { BatchRanges, type ShredRange } from './batch-ranges.ts';
 import { FecSet } from './fec-set.ts';
 
 /** A data shred that waits for the rest of its batch. */
 type Piece = Readonly<{ payload: Uint8Array; set: FecSet }>;
 
 /** A run of data shreds that is whole, and what they carry. */
-export type WholeBatch = ShredRun & Readonly<{ payload: Uint8Array }>;
+export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
 /** The verified shreds of one slot. */
 export class SlotShreds {
@@ -16,12 +16,12 @@ export class SlotShreds {
   /** 32 bytes. */
   readonly leader: Uint8Array;
   readonly #sets = new Map<number, FecSet>();
-  readonly #runs = new BatchRuns();
+  readonly #ranges = new BatchRanges();
   readonly #pieces = new Map<number, Piece>();
   /** First shreds of batches that were looked at before they were whole. */
-  readonly #lookedAt = new Set<number>();
+  readonly #checkedEarly = new Set<number>();
   /** Of those, the ones whose entries were all there. */
-  readonly #toldEarly = new Set<number>();
+  readonly #emittedEarly = new Set<number>();
   /** -1 until it is known. */
   #lastIndex = -1;
   parent: Slot | null = null;
@@ -40,7 +40,7 @@ export class SlotShreds {
 
   /** Whether all its data shreds have been there. */
   get isComplete(): boolean {
-    return this.#lastIndex >= 0 && this.#runs.count === this.#lastIndex + 1;
+    return this.#lastIndex >= 0 && this.#ranges.count === this.#lastIndex + 1;
   }
 
   setOf(shred: Shred): FecSet | undefined {
@@ -49,7 +49,7 @@ export class SlotShreds {
 
   /** Whether a shred's place is taken, or nobody needs it. */
   has(shred: Shred): boolean {
-    if (shred.kind === 'data' && this.#runs.has(shred.index)) return true;
+    if (shred.kind === 'data' && this.#ranges.has(shred.index)) return true;
     return this.setOf(shred)?.has(shred) ?? false;
   }
 
@@ -66,7 +66,7 @@ export class SlotShreds {
 
   /** Whether shreds are there that come after a place. */
   #isBefore(index: number): boolean {
-    return this.#runs.highest > index;
+    return this.#ranges.highest > index;
   }
 
   /** @param root - verified; null for legacy shreds. */
@@ -90,7 +90,7 @@ export class SlotShreds {
    * Adds a verified shred that is not there and contradicts nothing.
    * @returns the batches that are whole with it.
    */
-  add(shred: Shred, set: FecSet): WholeBatch[] {
+  add(shred: Shred, set: FecSet): CompleteBatch[] {
     // Packets belong to whoever read them, perhaps with much more memory around.
     const bytes = new Uint8Array(shred.bytes);
     const before = set.bytes;
@@ -99,13 +99,13 @@ export class SlotShreds {
     return shred.kind === 'data' ? this.#addPiece({ ...shred, bytes }, set) : [];
   }
 
-  #addPiece(shred: DataShred, set: FecSet): WholeBatch[] {
+  #addPiece(shred: DataShred, set: FecSet): CompleteBatch[] {
     this.parent ??= (shred.slot - BigInt(shred.parentOffset)) as Slot;
     if (shred.isLastInSlot) this.#lastIndex = shred.index;
     this.#pieces.set(shred.index, { payload: payloadOf(shred), set });
-    return this.#runs
+    return this.#ranges
       .add(shred.index, shred.isDataComplete)
-      .map((run) => ({ ...run, payload: this.#takeRun(run) }));
+      .map((range) => ({ ...range, payload: this.#takeRange(range) }));
   }
 
   /**
@@ -115,28 +115,28 @@ export class SlotShreds {
    * `make_shreds_from_data`.
    * @returns with the last shred of its set, where the end of the batch is to be expected.
    */
-  takeBegun(): WholeBatch | null {
-    const run = this.isClosed ? null : this.#runs.begun;
-    if (run === null || this.#lookedAt.has(run.first)) return null;
-    const { payload, set } = this.#pieces.get(run.last) as Piece;
+  takeOpenBatch(): CompleteBatch | null {
+    const range = this.isClosed ? null : this.#ranges.openRange;
+    if (range === null || this.#checkedEarly.has(range.first)) return null;
+    const { payload, set } = this.#pieces.get(range.last) as Piece;
     if (payload.length >= set.dataPayloadMax) return null;
-    this.#lookedAt.add(run.first);
-    const { first, last } = run;
+    this.#checkedEarly.add(range.first);
+    const { first, last } = range;
     const pieces = Array.from({ length: last - first + 1 }, (_, i) => this.#pieces.get(first + i) as Piece);
     const end = set.end < 0 ? set.fecSetIndex + FEC_SET_DATA_SHREDS : set.end;
     return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
   }
 
   /** The entries of a batch that `takeBegun` gave were all there. */
-  toldEarly({ first }: ShredRun): void {
-    this.#toldEarly.add(first);
+  emittedEarly({ first }: ShredRange): void {
+    this.#emittedEarly.add(first);
   }
 
-  wasTold({ first }: ShredRun): boolean {
-    return this.#toldEarly.has(first);
+  wasEmittedEarly({ first }: ShredRange): boolean {
+    return this.#emittedEarly.has(first);
   }
 
-  #takeRun({ first, last }: ShredRun): Uint8Array {
+  #takeRange({ first, last }: ShredRange): Uint8Array {
     const pieces: Piece[] = [];
     for (let index = first; index <= last; index++) {
       pieces.push(this.#pieces.get(index) as Piece);
@@ -144,7 +144,7 @@ export class SlotShreds {
     }
     for (const { set } of pieces) {
       const before = set.bytes;
-      set.dataTaken();
+      set.releaseData();
       this.bytes += set.bytes - before;
     }
     return Buffer.concat(pieces.map(({ payload }) => payload));
@@ -154,8 +154,8 @@ export class SlotShreds {
     this.isClosed = true;
     this.#sets.clear();
     this.#pieces.clear();
-    this.#lookedAt.clear();
-    this.#toldEarly.clear();
+    this.#checkedEarly.clear();
+    this.#emittedEarly.clear();
     this.bytes = 0;
   }
 }

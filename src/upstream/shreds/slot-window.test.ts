@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot } from '../../solana/units.ts';
 import { SlotWindow } from './slot-window.ts';
 
 const limits = { slotsAheadMax: 50, slotsBehindMax: 20, staleMs: 10_000 };
@@ -16,8 +16,8 @@ function made(newestSlot: () => Slot | null = () => null) {
   const window = new SlotWindow({ limits, newestSlot });
   const began = (...slots: readonly number[]): void => {
     for (const each of slots) {
-      window.shredVerified();
-      window.slotBegan(slot(each));
+      window.recordShred();
+      window.recordSlot(slot(each));
     }
   };
   const fault = (at: number) => window.faultOf(slot(at));
@@ -76,7 +76,7 @@ describe('the window of slots', () => {
     pass(limits.staleMs);
     expect(fault(FAR)).toBe('slotAhead');
     pass(-1);
-    window.shredVerified();
+    window.recordShred();
     pass(limits.staleMs);
     expect(fault(FAR)).toBe('slotAhead');
     pass(1);

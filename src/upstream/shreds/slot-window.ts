@@ -1,8 +1,8 @@
-import type { Slot } from '../../ledger/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { DeshredLimits } from './deshred-limits.ts';
 
 /** Slots that say together which one is plausible: most of them would have to be led astray. */
-const WITNESSES = 33;
+const RECENT_SLOTS = 33;
 
 type SlotWindowOptions = Readonly<{
   limits: Pick<DeshredLimits, 'slotsAheadMax' | 'slotsBehindMax' | 'staleMs'>;
@@ -19,7 +19,7 @@ export class SlotWindow {
   readonly #options: SlotWindowOptions;
   readonly #ahead: bigint;
   readonly #behind: bigint;
-  readonly #witnesses: Slot[] = [];
+  readonly #recentSlots: Slot[] = [];
   #median: Slot | null = null;
   #lastShredAt = 0;
 
@@ -41,27 +41,27 @@ export class SlotWindow {
     const distance = slot - newest;
     if (distance <= this.#ahead && -distance <= this.#behind) return null;
     if (this.#isStale()) {
-      this.forget();
+      this.reset();
       return this.faultOf(slot);
     }
     return distance > 0n ? 'slotAhead' : 'slotBehind';
   }
 
   /** A shred was verified. */
-  shredVerified(): void {
+  recordShred(): void {
     this.#lastShredAt = performance.now();
   }
 
   /** The first shred of a slot was verified. */
-  slotBegan(slot: Slot): void {
-    this.#witnesses.push(slot);
-    if (this.#witnesses.length > WITNESSES) this.#witnesses.shift();
-    const sorted = this.#witnesses.toSorted((a, b) => (a < b ? -1 : 1));
+  recordSlot(slot: Slot): void {
+    this.#recentSlots.push(slot);
+    if (this.#recentSlots.length > RECENT_SLOTS) this.#recentSlots.shift();
+    const sorted = this.#recentSlots.toSorted((a, b) => (a < b ? -1 : 1));
     this.#median = sorted[sorted.length >> 1] ?? null;
   }
 
-  forget(): void {
-    this.#witnesses.length = 0;
+  reset(): void {
+    this.#recentSlots.length = 0;
     this.#median = null;
   }
 

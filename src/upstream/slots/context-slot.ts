@@ -1,6 +1,6 @@
-import { type Slot, slot as slotOf, U64_MAX } from '../../ledger/units.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
+import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 
 /** The context stands first in what Agave writes, with a version before the slot. */
 const HEAD = Buffer.from('{"context":{"slot":');
@@ -46,7 +46,7 @@ export function leadingContextSlot(result: Buffer): Slot | null {
 }
 
 /** What stands behind the first place where the name occurs; it is looked for as bytes, not as a member. */
-function behind(params: Buffer, name: Buffer): string | null {
+function textAfter(params: Buffer, name: Buffer): string | null {
   const at = params.indexOf(name);
   if (at < 0) return null;
   const from = at + name.length;
@@ -60,15 +60,15 @@ function behind(params: Buffer, name: Buffer): string | null {
 export function commitmentOf({ row, params }: Call): Commitment {
   // What takes no commitment is answered from the newest state there is.
   if (row.commitment === null) return 'processed';
-  const text = params === null ? null : behind(params, COMMITMENT);
-  const word = text === null ? undefined : WORD_VALUE.exec(text)?.[1];
-  return word === 'processed' || word === 'confirmed' ? word : 'finalized';
+  const text = params === null ? null : textAfter(params, COMMITMENT);
+  const value = text === null ? undefined : WORD_VALUE.exec(text)?.[1];
+  return value === 'processed' || value === 'confirmed' ? value : 'finalized';
 }
 
 /** The slot that whoever answers must have come to; null where the call names none. */
 export function minContextSlotOf({ row, params }: Call): bigint | null {
   if (row.config === null || params === null) return null;
-  const text = behind(params, MIN_CONTEXT_SLOT);
+  const text = textAfter(params, MIN_CONTEXT_SLOT);
   return text === null ? null : u64(NUMBER_VALUE.exec(text)?.[1]);
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { slot } from '../../ledger/units.ts';
+import { slot } from '../../solana/units.ts';
 import { NodeHealth } from '../health/node-health.ts';
 import type { SlotFault } from '../health/node-state.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
@@ -15,7 +15,7 @@ beforeEach(() => {
 /** Lets the nodes tell of these slots, in their order. */
 function tell(now: number, ...slots: readonly number[]): (SlotFault | null)[] {
   slots.forEach((value, index) => {
-    nodes[index]!.slots.polled('processed', slot(value), now);
+    nodes[index]!.slots.recordPoll('processed', slot(value), now);
   });
   const told = nodes.slice(0, slots.length);
   markLag(told, limits, now);
@@ -54,7 +54,7 @@ describe('what speaks against the slots of a node', () => {
 
   it('is not that it was not asked', () => {
     tell(0, 1_000, 1_000);
-    nodes[1]!.slots.polled('processed', slot(1_050), 30_000);
+    nodes[1]!.slots.recordPoll('processed', slot(1_050), 30_000);
     markLag(nodes.slice(0, 2), limits, 30_000);
     expect(nodes[0]!.slotFault).toBeNull();
   });
@@ -82,7 +82,7 @@ describe('what speaks against the slots of a node', () => {
   it('is not learned from a node that gives no answers any more', () => {
     tell(0, 1_000, 5_000);
     expect(nodes[0]!.slotFault).toBe('behind');
-    for (let i = 0; i < limits.circuitFailuresMax; i++) nodes[1]!.circuit.failed(1_000);
+    for (let i = 0; i < limits.circuitFailuresMax; i++) nodes[1]!.circuit.recordFailure(1_000);
     expect(tell(1_000, 1_001, 5_000)[0]).toBeNull();
   });
 });

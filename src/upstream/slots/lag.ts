@@ -1,4 +1,4 @@
-import type { Slot } from '../../ledger/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { NodeHealth } from '../health/node-health.ts';
 import type { SlotFault } from '../health/node-state.ts';
 import { referenceSlot } from './reference-slot.ts';
@@ -9,8 +9,12 @@ export type LagLimits = Readonly<{ lagMaxSlots: number; stallMs: number }>;
 const slotOf = (node: NodeHealth): Slot | null => node.slots.processed;
 
 /** Whether others than this one have come to new slots lately. */
-const othersMove = (nodes: readonly NodeHealth[], one: NodeHealth, stallMs: number, now: number): boolean =>
-  nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
+const othersAdvance = (
+  nodes: readonly NodeHealth[],
+  one: NodeHealth,
+  stallMs: number,
+  now: number,
+): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
 function newestOf(nodes: readonly NodeHealth[]): Slot | null {
   let newest: Slot | null = null;
@@ -25,25 +29,25 @@ function newestOf(nodes: readonly NodeHealth[]): Slot | null {
  * A node that came ahead of all others faster than any chain goes has no voice while they go on, be they only one:
  * of two that were near each other, the one that leaps is not believed.
  */
-function hasVoice(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
+function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;
-  const others = newestOf(all.filter((other) => other !== node && !other.slots.leapt));
+  const others = newestOf(all.filter((other) => other !== node && !other.slots.isSuspect));
   if (others === null || slot <= others + BigInt(limits.lagMaxSlots)) {
-    node.slots.leapt = false;
+    node.slots.isSuspect = false;
     return true;
   }
-  return !node.slots.leapt || !othersMove(all, node, limits.stallMs, now);
+  return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
 }
 
 /** One that is out is so until it is well within the limit: no node comes and goes with each poll. */
-function exceeds(lag: bigint, isOut: boolean, limits: LagLimits): boolean {
-  return isOut ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
+function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
+  return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
 }
 
 function faultOf(
   node: NodeHealth,
-  answering: readonly NodeHealth[],
+  responding: readonly NodeHealth[],
   reference: Slot,
   limits: LagLimits,
   now: number,
@@ -54,10 +58,10 @@ function faultOf(
   if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
   // It told of its slot after that time, and of the same: one that is not asked is not blamed.
-  const isStill = slot < reference && slots.heardAt('processed') - slots.movedAt > limits.stallMs;
-  if (isStill && slotFault === 'standing-still') return slotFault;
-  if (!othersMove(answering, node, limits.stallMs, now)) return null;
-  if (isStill) return 'standing-still';
+  const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
+  if (isStalled && slotFault === 'standing-still') return slotFault;
+  if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
+  if (isStalled) return 'standing-still';
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
@@ -66,16 +70,16 @@ function faultOf(
  * node receives and does not replay.
  */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
-  const answering = nodes.filter((node) => !node.circuit.tripped && !node.wrongChain);
-  const voices = answering.filter((node) => hasVoice(node, answering, limits, now)).map(slotOf);
+  const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
+  const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);
   const reference = referenceSlot(
-    voices.filter((slot) => slot !== null),
+    trustedSlots.filter((slot) => slot !== null),
     limits.lagMaxSlots,
   );
   for (const node of nodes) {
     const slot = slotOf(node);
     if (slot === null || reference === null) continue;
     node.lagSlots = reference > slot ? reference - slot : 0n;
-    node.slotFault = faultOf(node, answering, reference, limits, now);
+    node.slotFault = faultOf(node, responding, reference, limits, now);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../../ledger/units.ts';
+import { slot } from '../../solana/units.ts';
 import { referenceSlot } from './reference-slot.ts';
 
 const reference = (...slots: number[]): bigint | null => referenceSlot(slots.map(slot), 100);

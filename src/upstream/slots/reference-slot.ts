@@ -1,4 +1,4 @@
-import type { Slot } from '../../ledger/units.ts';
+import type { Slot } from '../../solana/units.ts';
 
 /** Fewer nodes than this cannot outvote one that is ahead of all. */
 export const OUTVOTE_MIN = 3;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { openDatabase } from '../../../src/control/database/open.ts';
-import { createKey } from '../../../src/control/keys/keys.ts';
+import { createKey } from '../../../src/control/keys/create-key.ts';
 import { openPeppers } from '../../../src/control/pepper-proof.ts';
 import { eventually } from '../../service/eventually.ts';
-import { rpcDoor } from '../../service/rpc-door.ts';
+import { createRpcClient } from '../../service/rpc-client.ts';
 import type { RunningService } from '../../service/start-service.ts';
 
 /** Makes a key whose reads never go back, through whichever door, and waits until it is let in. */
@@ -13,7 +13,7 @@ export async function makeBoundKey({ dataDir, ready }: RunningService): Promise<
     const peppers = await openPeppers(store, { dataDir });
     const register = { store, peppers, actor: 'chaos', keysMax: 1_000_000, now: Date.now };
     const { secret } = await createKey(register, { product: 'rpc', name: 'bound', neverBack: true });
-    const door = rpcDoor(ready.rpcUrl, secret);
+    const door = createRpcClient(ready.rpcUrl, secret);
     await eventually(async () => (await door.call('getSlot')).status === 200, 'the key is let in');
     return secret;
   } finally {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sign, transfer } from '../../localnet/signed-transactions.ts';
-import type { Scene } from '../nodes/scene.ts';
+import type { ChaosFixture } from '../nodes/fixture.ts';
 
 const TRANSACTIONS = 8;
 const LAMPORTS = 5_000_000n;
@@ -8,7 +8,7 @@ const LAMPORTS = 5_000_000n;
 const FINALIZED_AFTER = 36;
 
 /** Gives the recipients something, the last of them nothing after that, and waits until it is finalized. */
-export async function makeHistory({ ledger, payer, recipients }: Scene): Promise<void> {
+export async function makeHistory({ ledger, payer, recipients }: ChaosFixture): Promise<void> {
   const at = { commitment: 'confirmed' };
   const { value } = await ledger.result<{ value: { blockhash: string } }>('getLatestBlockhash', [at]);
   for (let count = 0; count < TRANSACTIONS; count++) {

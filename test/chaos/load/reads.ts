@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chance } from '../nodes/chance.ts';
-import type { Door, Reply } from './doors.ts';
-import type { Judge } from './judge.ts';
-import type { Question, Questions } from './questions.ts';
+import type { SeededRandom } from '../nodes/seeded-random.ts';
+import type { Reply, TestClient } from './clients.ts';
+import type { FaultChecker } from './fault-checker.ts';
+import type { ReadCall, ReadCalls } from './read-calls.ts';
 
 /** The share of requests that hold several calls, and how many at most. */
 const BATCH_SHARE = 0.08;
@@ -11,21 +11,21 @@ const BATCH_CALLS_MAX = 12;
 const IN_FLIGHT_MAX = 400;
 
 export type ReadsOptions = Readonly<{
-  door: Door;
-  questions: Questions;
-  judge: Judge;
-  chance: Chance;
+  client: TestClient;
+  questions: ReadCalls;
+  checker: FaultChecker;
+  chance: SeededRandom;
   perSecond: number;
 }>;
 
 /** What is wrong with a reply to a question; null when nothing is. */
-export const faultOf = (question: Question, reply: Reply): string | null =>
-  reply.kind === 'result' ? question.judge(reply.result) : reply.text;
+export const faultOf = (question: ReadCall, reply: Reply): string | null =>
+  reply.kind === 'result' ? question.check(reply.result) : reply.text;
 
 /** Asks through a door at a steady pace, however long answers take. */
 export class Reads {
   /** Requests that were left out because too many were under way. */
-  leftOut = 0;
+  skipped = 0;
   readonly #options: ReadsOptions;
   #inFlight = 0;
 
@@ -38,13 +38,13 @@ export class Reads {
     const { perSecond } = this.#options;
     for (let next = performance.now(); !isOver(); next += 1_000 / perSecond) {
       await delay(Math.max(0, next - performance.now()));
-      if (this.#inFlight < IN_FLIGHT_MAX) void this.#ask();
-      else this.leftOut++;
+      if (this.#inFlight < IN_FLIGHT_MAX) void this.#send();
+      else this.skipped++;
     }
     while (this.#inFlight > 0) await delay(50);
   }
 
-  #next(): Question[] {
+  #next(): ReadCall[] {
     const { chance, questions } = this.#options;
     if (!chance.happens(BATCH_SHARE)) return [questions.next(chance)];
     const count = Math.round(chance.between(2, BATCH_CALLS_MAX));
@@ -53,20 +53,20 @@ export class Reads {
     );
   }
 
-  async #ask(): Promise<void> {
-    const { door, judge } = this.#options;
+  async #send(): Promise<void> {
+    const { client, checker } = this.#options;
     const asked = this.#next();
     if (asked.length === 0) return;
     this.#inFlight++;
     const startedAt = performance.now();
-    const replies = await door.ask(asked.map(({ method, params }) => ({ method, params })));
+    const replies = await client.send(asked.map(({ method, params }) => ({ method, params })));
     const endedAt = performance.now();
     this.#inFlight--;
     for (const [at, question] of asked.entries()) {
       const reply = replies[at] as Reply;
       const { method, params, isLong = false } = question;
-      judge.note({
-        kind: door.name,
+      checker.note({
+        kind: client.name,
         what: `${method} ${JSON.stringify(params).slice(0, 120)}${asked.length > 1 ? ` in a batch of ${asked.length}` : ''}`,
         ...{ startedAt, endedAt, fault: faultOf(question, reply) },
         isBrokenOff: isLong && reply.kind === 'broken',

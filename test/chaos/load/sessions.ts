@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
-import type { Chance } from '../nodes/chance.ts';
-import type { Scene } from '../nodes/scene.ts';
-import type { Door, Reply } from './doors.ts';
-import type { Judge } from './judge.ts';
-import { type Newest, ToldSoFar, wentBack } from './told-so-far.ts';
+import type { ChaosFixture } from '../nodes/fixture.ts';
+import type { SeededRandom } from '../nodes/seeded-random.ts';
+import type { Reply, TestClient } from './clients.ts';
+import type { FaultChecker } from './fault-checker.ts';
+import { findRegression, type Newest, NewestSlots } from './newest-slots.ts';
 
 /** How long a reader rests after each request. */
 const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
 
 export type SessionsOptions = Readonly<{
-  door: Door;
-  scene: Scene;
-  judge: Judge;
-  chance: Chance;
+  client: TestClient;
+  scene: ChaosFixture;
+  checker: FaultChecker;
+  chance: SeededRandom;
   /** What its requests count as. */
   kind: string;
   count: number;
@@ -28,30 +28,30 @@ type SessionRead = Readonly<{
   params: readonly unknown[];
   commitment: Commitment;
   /** Heights of blocks are a count of their own. */
-  tells: 'slot' | 'height';
-  read: (result: Told) => number;
+  reports: 'slot' | 'height';
+  read: (result: ReadResult) => number;
 }>;
 
 /** What results say of slots and heights; not a number where one says nothing. */
-type Told = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
+type ReadResult = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
 
-const contextSlot = (result: Told): number =>
+const contextSlot = (result: ReadResult): number =>
   (typeof result === 'number' ? null : result?.context?.slot) ?? Number.NaN;
-const absoluteSlot = (result: Told): number =>
+const absoluteSlot = (result: ReadResult): number =>
   (typeof result === 'number' ? null : result?.absoluteSlot) ?? Number.NaN;
-const itself = (result: Told): number => (typeof result === 'number' ? result : Number.NaN);
+const itself = (result: ReadResult): number => (typeof result === 'number' ? result : Number.NaN);
 
-function readsOf({ recipients, medium }: Scene): SessionRead[] {
+function readsOf({ recipients, medium }: ChaosFixture): SessionRead[] {
   const address = recipients[0]?.address;
   return commitments.flatMap((commitment): SessionRead[] => {
     const at = { commitment };
     const read = (
       method: string,
       params: readonly unknown[],
-      how: (result: Told) => number,
+      how: (result: ReadResult) => number,
     ): SessionRead => ({
       ...{ method, params, commitment, read: how },
-      tells: method === 'getBlockHeight' ? 'height' : 'slot',
+      reports: method === 'getBlockHeight' ? 'height' : 'slot',
     });
     return [
       read('getSlot', [at], itself),
@@ -68,7 +68,7 @@ function readsOf({ recipients, medium }: Scene): SessionRead[] {
 /** One reader's view: what it was told of slots and heights. */
 class Session {
   readonly name: string;
-  readonly told = { slot: new ToldSoFar(), height: new ToldSoFar() };
+  readonly newest = { slot: new NewestSlots(), height: new NewestSlots() };
 
   constructor(name: string) {
     this.name = name;
@@ -97,41 +97,42 @@ export class Sessions {
   async #reader(session: Session, isOver: () => boolean): Promise<void> {
     const { chance } = this.#options;
     while (!isOver()) {
-      await this.#ask(session);
+      await this.#read(session);
       await delay(chance.between(...PAUSE_MS));
     }
   }
 
-  async #ask(session: Session): Promise<void> {
-    const { door, chance } = this.#options;
+  async #read(session: Session): Promise<void> {
+    const { client, chance } = this.#options;
     const count = chance.happens(BATCH_SHARE) ? 4 : 1;
     const asked = Array.from({ length: count }, () => chance.oneOf(this.#reads));
-    const before = { slot: session.told.slot.now(), height: session.told.height.now() };
+    const before = { slot: session.newest.slot.now(), height: session.newest.height.now() };
     const startedAt = performance.now();
     const calls = asked.map(({ method, params }) => ({ method, params }));
-    const replies = await door.ask(calls, session.name);
+    const replies = await client.send(calls, session.name);
     const endedAt = performance.now();
     for (const [at, read] of asked.entries())
-      this.#judge(session, read, replies[at] as Reply, before[read.tells], startedAt, endedAt);
+      this.#check(session, read, replies[at] as Reply, before[read.reports], startedAt, endedAt);
   }
 
-  #judge(
+  #check(
     session: Session,
-    { method, commitment, tells, read }: SessionRead,
+    { method, commitment, reports, read }: SessionRead,
     reply: Reply,
     before: Newest,
     startedAt: number,
     endedAt: number,
   ): void {
-    const { judge, kind } = this.#options;
+    const { checker, kind } = this.#options;
     const what = `${method} at ${commitment}, ${session.name}`;
-    const told = reply.kind === 'result' ? read(reply.result as Told) : Number.NaN;
-    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} says no ${tells}` : reply.text;
+    const told = reply.kind === 'result' ? read(reply.result as ReadResult) : Number.NaN;
+    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} says no ${reports}` : reply.text;
     const fault = Number.isInteger(told) ? null : said;
-    judge.note({ kind, what, startedAt, endedAt, fault });
+    checker.note({ kind, what, startedAt, endedAt, fault });
     if (fault !== null) return;
-    const back = wentBack(before, commitment, told);
-    if (back !== null) judge.never(`${kind} ${what} went back in its ${tells}: ${back}`, startedAt, endedAt);
-    session.told[tells].told(commitment, told);
+    const back = findRegression(before, commitment, told);
+    if (back !== null)
+      checker.recordViolation(`${kind} ${what} went back in its ${reports}: ${back}`, startedAt, endedAt);
+    session.newest[reports].observe(commitment, told);
   }
 }

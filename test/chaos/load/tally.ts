@@ -32,7 +32,7 @@ export class Tally {
     return Math.round((quantile(this.#times, share) ?? 0) / 1_000);
   }
 
-  shown() {
+  summary() {
     const { answerable, good, failed, others, othersGood, brokenOff } = this;
     const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => this.percentile(share));
     return { answerable, good, failed, others, othersGood, brokenOff, p50, p99, p999 };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ailments } from './ailments.ts';
 import { Direct } from './direct.ts';
-import type { IllNode } from './ill-node.ts';
+import type { FaultHistory } from './fault-history.ts';
+import type { FaultyNode } from './faulty-node.ts';
 
 /** How often a node is asked, past the gateway, and how long one may take that is well. */
 const EVERY_MS = 250;
@@ -12,25 +12,25 @@ export const PROMPT_MS = 1_000;
  * it may not, and then no gateway could have got an answer of it.
  */
 export async function watchPulse(
-  node: IllNode,
+  node: FaultyNode,
   at: number,
-  ailments: Ailments,
+  ailments: FaultHistory,
   isOver: () => boolean,
 ): Promise<void> {
   const direct = new Direct(node.url);
   while (!isOver()) {
     await delay(EVERY_MS);
-    if (!ailments.isIll(at)) await beat(direct, at, ailments);
+    if (!ailments.isFaulty(at)) await beat(direct, at, ailments);
   }
   await direct.close();
 }
 
 /** What comes too late counts as an illness from when it was asked for. */
-async function beat(direct: Direct, at: number, ailments: Ailments): Promise<void> {
+async function beat(direct: Direct, at: number, ailments: FaultHistory): Promise<void> {
   const askedAt = performance.now();
   let end = (): void => {};
   const timer = setTimeout(() => {
-    const ailment = ailments.begin(at, 'starved', askedAt);
+    const ailment = ailments.start(at, 'starved', askedAt);
     end = () => ailments.end(ailment, performance.now());
   }, PROMPT_MS);
   // It may have been killed meanwhile.

@@ -86,12 +86,12 @@ const CONTEXT = /^(\{"jsonrpc":"2\.0","result":\{"context":\{"apiVersion":"[^"]*
  */
 export class StuckView implements StaleView {
   readonly #ledger: Direct;
-  readonly #known: ReadonlyMap<string, string>;
+  readonly #cached: ReadonlyMap<string, string>;
   readonly #slots: Readonly<Record<Commitment, bigint>>;
 
   private constructor(ledger: Direct, known: ReadonlyMap<string, string>) {
     this.#ledger = ledger;
-    this.#known = known;
+    this.#cached = known;
     const slotAt = (commitment: Commitment): bigint =>
       BigInt(known.get(nameOf('getSlot', '', commitment)) ?? 0);
     this.#slots = {
@@ -131,7 +131,7 @@ export class StuckView implements StaleView {
       });
     }
     const address = typeof params[0] === 'string' ? params[0] : '';
-    const known = this.#known.get(nameOf(method, address, commitment));
+    const known = this.#cached.get(nameOf(method, address, commitment));
     if (known !== undefined) return `{"jsonrpc":"2.0","result":${known},"id":${writeJson(id)}}`;
     if (method === 'getBlock' && BigInt(params[0] as number) > this.#slots.confirmed) {
       return errorText(id, NO_BLOCK, `Block not available for slot ${params[0]}`);

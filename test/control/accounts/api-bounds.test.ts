@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { openPostgres } from '../../../src/control/database/postgres.ts';
 import type { Schema } from '../../../src/control/database/schema.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { firstOperator, openHouse } from './house.ts';
+import { firstOperator, openAccountsFixture } from './accounts-fixture.ts';
 
 const LOGS = '/api/v1/customers/house/logs';
 
 describeOnBothStores('the control API', ({ open }) => {
   it('refuses numbers of a query that no store could compare, by the name of the field', async () => {
-    const operator = await firstOperator(await openHouse(await open()));
+    const operator = await firstOperator(await openAccountsFixture(await open()));
     for (const [field, value] of [
       ['rpcCode', '99999999999'],
       ['rpcCode', '9007199254740991'],
@@ -27,7 +27,7 @@ describeOnBothStores('the control API', ({ open }) => {
   });
 
   it('refuses ends beyond any calendar, of keys and tokens, and texts longer than what they name', async () => {
-    const operator = await firstOperator(await openHouse(await open()));
+    const operator = await firstOperator(await openAccountsFixture(await open()));
     const house = '/api/v1/customers/house';
     const { key } = (await operator.post(`${house}/keys`, { product: 'rpc', name: 'k' })).json;
     const email = `${'a.'.repeat(1_000)}a@example.com`;
@@ -51,7 +51,7 @@ describeOnBothStores('the control API', ({ open }) => {
   });
 
   it('answers 503 while its store cannot be reached, and says so once', async () => {
-    const house = await openHouse(await open());
+    const house = await openAccountsFixture(await open());
     const operator = await firstOperator(house);
     const away = openAway();
     Object.assign(house.services, { store: { ...house.services.store, db: away } });
@@ -61,8 +61,8 @@ describeOnBothStores('the control API', ({ open }) => {
         ...[path, 503, 'STORE_AWAY', '5'],
       ]);
     }
-    expect(house.said.filter((line) => line.includes('cannot reach the database'))).toHaveLength(1);
-    expect(house.said.join()).not.toContain('the control API went wrong');
+    expect(house.logged.filter((line) => line.includes('cannot reach the database'))).toHaveLength(1);
+    expect(house.logged.join()).not.toContain('the control API went wrong');
     await away.destroy();
   });
 });

@@ -1,7 +1,14 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { type Browser, firstOperator, type House, invited, openHouse, PASSWORD } from './house.ts';
+import {
+  type AccountsFixture,
+  type Browser,
+  firstOperator,
+  joinByInvitation,
+  openAccountsFixture,
+  PASSWORD,
+} from './accounts-fixture.ts';
 
 const foreign: readonly [string, Record<string, string | null>][] = [
   ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
@@ -59,15 +66,15 @@ const bodies = [
 
 describeOnBothStores('an attack', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
-  let house: House;
+  let house: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
     place ??= fresh();
-    house = await openHouse(await open(await place));
+    house = await openAccountsFixture(await open(await place));
     operator = await firstOperator(house);
-    viewer = await invited(house, operator, 'house', `viewer-${house.email}`, 'viewer');
+    viewer = await joinByInvitation(house, operator, 'house', `viewer-${house.email}`, 'viewer');
   });
 
   it('by what another page or program sends changes nothing with the cookie of who is signed in', async () => {
@@ -187,6 +194,6 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
     );
     expect([broken.status, broken.json.error.code]).toEqual([500, 'INTERNAL']);
     expect(broken.text).not.toMatch(/customer_away|no such table|relation|sql/i);
-    expect(house.said.join('')).toContain(broken.json.error.requestId);
+    expect(house.logged.join('')).toContain(broken.json.error.requestId);
   });
 });

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { type Answer, type Browser, firstOperator, type House, openHouse } from './house.ts';
+import {
+  type AccountsFixture,
+  type ApiResponse,
+  type Browser,
+  firstOperator,
+  openAccountsFixture,
+} from './accounts-fixture.ts';
 import { startOidcProvider } from './oidc-provider.ts';
 
 type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
@@ -21,7 +27,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
 
   async function start(
     signUp: 'invited' | 'open' = 'invited',
-  ): Promise<{ house: House; provider: Provider }> {
+  ): Promise<{ house: AccountsFixture; provider: Provider }> {
     const provider = await startOidcProvider();
     defer(async () => void (await provider.close()));
     const discoveryUrl = `${provider.url}/.well-known/openid-configuration`;
@@ -29,7 +35,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
       { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
     ];
     place ??= fresh();
-    return { house: await openHouse(await open(await place), { oidc, signUp }), provider };
+    return { house: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
   }
 
   /** Goes to the provider and comes back as whom it says. */
@@ -38,7 +44,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     provider: Provider,
     claims: Readonly<Record<string, unknown>>,
     { isForged = false, back = '/keys' } = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const begun = await browser.post('/api/auth/sign-in/oauth2', {
       providerId: 'example',
       callbackURL: back,
@@ -142,7 +148,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
       clientSecret: 'b',
     };
     place ??= fresh();
-    const house = await openHouse(await open(await place), { oidc: [away] });
+    const house = await openAccountsFixture(await open(await place), { oidc: [away] });
     defer(async () => house.signIn.stop());
     const operator = await firstOperator(house);
     expect((await operator.get('/api/v1/customers')).status).toBe(200);

@@ -4,7 +4,13 @@ import { accountLimits } from '../../../src/control/accounts/account-options.ts'
 import { backupTables } from '../../../src/control/database/backup/tables.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { type Browser, firstOperator, type House, openHouse, PASSWORD } from './house.ts';
+import {
+  type AccountsFixture,
+  type Browser,
+  firstOperator,
+  openAccountsFixture,
+  PASSWORD,
+} from './accounts-fixture.ts';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -25,7 +31,7 @@ function totp(uri: string, atMs: number): string {
 
 type Line = Readonly<{ id: number; action: string; actor: string; detail: object }>;
 
-const audit = async ({ since }: House, browser: Browser): Promise<Line[]> => {
+const audit = async ({ since }: AccountsFixture, browser: Browser): Promise<Line[]> => {
   const { json } = await browser.get('/api/v1/audit?limit=1000');
   return (json.items as unknown as Line[]).filter(({ id }) => id > since);
 };
@@ -58,9 +64,9 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 describeOnBothStores('signing in', ({ open, fresh }) => {
   let place: ReturnType<typeof fresh> | null = null;
   /** One after the other stand on the same store, so that it is made once. */
-  const house = async (options?: Parameters<typeof openHouse>[1]): Promise<House> => {
+  const house = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
     place ??= fresh();
-    return openHouse(await open(await place), options);
+    return openAccountsFixture(await open(await place), options);
   };
 
   it('begins with a link that works once and makes the operator', async () => {
@@ -239,7 +245,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     slow.isOn = true;
     const first = one.browser('198.51.100.10').signIn(`${one.email}.uk`);
     await expect.poll(() => gates.length).toBe(1);
-    const said = one.said.length;
+    const said = one.logged.length;
     const token = await one.inviteOperator();
     for (const refused of [
       await one.browser('198.51.100.11').signIn(one.email),
@@ -248,7 +254,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
       expect([refused.status, refused.json.error.code]).toEqual([503, 'OVERLOADED']);
       expect(refused.headers.get('retry-after')).toBe('5');
     }
-    expect(one.said.slice(said).filter((line) => /"level":"?(?:warn|error|[45]0)/.test(line))).toEqual([]);
+    expect(one.logged.slice(said).filter((line) => /"level":"?(?:warn|error|[45]0)/.test(line))).toEqual([]);
     slow.isOn = false;
     gates[0]?.();
     expect((await first).status).toBe(401);
@@ -349,7 +355,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ],
     [
       'a password set by mail',
-      async (own: Browser, { mails, email }: House) => {
+      async (own: Browser, { mails, email }: AccountsFixture) => {
         await own.post('/api/auth/request-password-reset', { email });
         await own.post('/api/auth/reset-password', { token: mails.at(-1)?.text, newPassword: NEXT_PASSWORD });
       },
@@ -454,7 +460,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     const seed = new URL(uri).searchParams.get('secret') ?? '';
     const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
     secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
-    const kept = `${await dump(one.store)}${one.said.join('\n')}`;
+    const kept = `${await dump(one.store)}${one.logged.join('\n')}`;
     expect(secrets.every((text) => text.length > 5)).toBe(true);
     expect(secrets.filter((text) => kept.includes(text))).toEqual([]);
   });

@@ -4,26 +4,35 @@ import { listOperators, removeOperator } from '../../../src/control/accounts/ope
 import type { OpenOptions } from '../../../src/control/database/open.ts';
 import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-rows.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { type Browser, firstOperator, type House, invited, type Loose, openHouse, tokenIn } from './house.ts';
+import {
+  type AccountsFixture,
+  type Browser,
+  firstOperator,
+  joinByInvitation,
+  type LooseJson,
+  openAccountsFixture,
+  tokenIn,
+} from './accounts-fixture.ts';
 
 let count = 0;
 
 describeOnBothStores('a team', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
-  let house: House;
+  let house: AccountsFixture;
   let operator: Browser;
   /** A customer of the operator's making, new for each test. */
   let customer: string;
   const at = (path: string): string => `/api/v1/customers/${customer}${path}`;
   const name = (role: string): string => `${role}${count}@example.com`;
-  const join = (role: string): Promise<Browser> => invited(house, operator, customer, name(role), role);
+  const join = (role: string): Promise<Browser> =>
+    joinByInvitation(house, operator, customer, name(role), role);
   const idOf = async (browser: Browser): Promise<string> => (await browser.get('/api/v1/me')).json.user.id;
-  const lines = async (browser: Browser = operator): Promise<Loose> =>
+  const lines = async (browser: Browser = operator): Promise<LooseJson> =>
     (await browser.get(at('/audit'))).json.items;
 
   beforeEach(async () => {
     place ??= fresh();
-    house = await openHouse(await open(await place));
+    house = await openAccountsFixture(await open(await place));
     operator = await firstOperator(house);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
   });
@@ -130,7 +139,10 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   });
 
   it('keeps an owner though two leave at the same moment', async () => {
-    const [one, two] = [await join('owner'), invited(house, operator, customer, name('second'), 'owner')];
+    const [one, two] = [
+      await join('owner'),
+      joinByInvitation(house, operator, customer, name('second'), 'owner'),
+    ];
     const owners = [one, await two];
     await owners[0]?.send('DELETE', at(`/members/${await idOf(operator)}`));
     const ids = await Promise.all(owners.map(idOf));
@@ -269,7 +281,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     );
     const states = [];
     for await (const page of keysOfPlansChangedAfter(house.store, before, 100))
-      states.push(...page.map((key) => key.state));
+      states.push(...page.map((key) => key.status));
     expect(states).toEqual(['disabled']);
     expect((await owner.get(at('/members'))).status).toBe(200);
     const away = (user: string) => viewer.send('DELETE', at(`/members/${user}`));
@@ -304,7 +316,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const exported = file.text
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as Loose);
+      .map((line) => JSON.parse(line) as LooseJson);
     expect(exported.toReversed()).toEqual(whole);
     const { db } = house.store;
     await expect(db.updateTable('audit').set({ actor: 'nobody' }).execute()).rejects.toThrow('append-only');
@@ -319,14 +331,14 @@ describeOnBothStores('a team', ({ open, fresh }) => {
 
   it('ends with a token what was made with it, and what that made, where that is wanted', async () => {
     const asToken = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
-    const make = async (secret: string | null, label: string): Promise<Loose> => {
+    const make = async (secret: string | null, label: string): Promise<LooseJson> => {
       const body = { name: label, role: 'admin' };
       if (secret === null) return (await operator.post(at('/tokens'), body)).json;
       return (await house.browser().send('POST', at('/tokens'), { body, ...asToken(secret) })).json;
     };
     const end = (id: string, query: string) => operator.send('DELETE', at(`/tokens/${id}${query}`));
     const alive = async (): Promise<string[]> =>
-      (await operator.get(at('/tokens'))).json.tokens.map((token: Loose) => token.name).toSorted();
+      (await operator.get(at('/tokens'))).json.tokens.map((token: LooseJson) => token.name).toSorted();
     const first = await make(null, 'first');
     const child = await make(first.secret, 'child');
     await make(child.secret, 'grandchild');

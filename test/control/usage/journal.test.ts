@@ -12,13 +12,13 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import type { KeyId } from '../../../src/access/key-record.ts';
-import { UsageMeter } from '../../../src/access/usage.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { journalLine, readJournalLine } from '../../../src/control/usage/journal-line.ts';
-import type { TakenUp } from '../../../src/control/usage/take-up-journals.ts';
+import type { RecoveredJournal } from '../../../src/control/usage/recover-journals.ts';
 import { UsageJournal } from '../../../src/control/usage/usage-journal.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
+import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
+import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
 import { describeOnBothStores } from '../stores.ts';
 import { usageRow, write } from './usage-fixture.ts';
 
@@ -44,7 +44,7 @@ const call = {
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
   const away = { now: false };
-  const takenUp: TakenUp[] = [];
+  const takenUp: RecoveredJournal[] = [];
   const watched = {
     ...store,
     get db() {
@@ -56,7 +56,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
     store: watched,
     source: meter,
     journalFolder,
-    onTakenUp: (one: TakenUp) => void takenUp.push(one),
+    onTakenUp: (one: RecoveredJournal) => void takenUp.push(one),
   };
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { axisOver } from '../../../src/control/usage/reading/axis.ts';
-import { sumsOf } from '../../../src/control/usage/reading/read-usage.ts';
+import { axisOver } from '../../../src/control/usage/queries/axis.ts';
+import { sumsOf } from '../../../src/control/usage/queries/read-usage.ts';
 import { rollHour } from '../../../src/control/usage/roll-details.ts';
 import { rollMinute } from '../../../src/control/usage/roll-totals.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import type { KeyId } from '../../../src/access/key-record.ts';
-import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../../src/access/usage.ts';
 import { BUCKET_COUNT } from '../../../src/base/histogram.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { storedUsage, upsertUsage } from '../../../src/control/usage/usage-rows.ts';
@@ -9,13 +7,20 @@ import {
   type UsageWriterOptions,
   usageWriterOptions,
 } from '../../../src/control/usage/usage-writer.ts';
+import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
+import {
+  type CompletedCall,
+  NOTIFICATIONS,
+  UsageMeter,
+  type UsageRow,
+} from '../../../src/gateway/metering/usage-meter.ts';
+import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
 import { describeOnBothStores } from '../stores.ts';
-import { turnsDuring } from '../turns.ts';
 
 /** A minute's start, well inside what is kept. */
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 
-const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
+const call = (fields: Partial<CompletedCall> = {}): CompletedCall => ({
   key: { id: 'AAAAAAAA' as KeyId },
   product: 'rpc',
   method: 'getSlot',
@@ -190,7 +195,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
       meter.record(call({ key: { id: `key ${count}` as KeyId } }), RECENT);
     }
     const parts = 1_000 / usageWriterOptions.batchRows[store.dialect];
-    expect(await turnsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
+    expect(await eventLoopIterationsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
     expect(await totals(store)).toMatchObject({ rows: 1_000, requests: 1_000 });
     expect(writer.pendingRows).toBe(0);
   });

@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'vitest';
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import type { Lab } from './lab.ts';
 
 const LOADER = new PublicKey(programs.bpfUpgradeableLoader);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect, it } from 'vitest';
-import type { Signature } from '../../../src/ledger/signature.ts';
-import { lamports } from '../../../src/ledger/units.ts';
-import { LedgerHaltedError } from '../../../src/localnet/ledger-halted.ts';
-import { rpcDoor } from '../../service/rpc-door.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import type { Signature } from '../../../src/solana/signature.ts';
+import { lamports } from '../../../src/solana/units.ts';
+import { createRpcClient } from '../../service/rpc-client.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
@@ -78,7 +78,7 @@ it.each([
 
 /** Asks for airdrops until nobody answers. @returns the signatures that were called finalized. */
 async function airdropUntilItEnds(port: number): Promise<string[]> {
-  const door = rpcDoor(`http://127.0.0.1:${port}/`, '');
+  const door = createRpcClient(`http://127.0.0.1:${port}/`, '');
   const finalized = new Set<string>();
   const open = new Set<string>();
   try {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
-import { type Signature, signatureBytes } from '../../../src/ledger/signature.ts';
-import { type Slot, slot } from '../../../src/ledger/units.ts';
 import type { EntryUpdate } from '../../../src/protocol/geyser/update/entry.ts';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { type Signature, signatureBytes } from '../../../src/solana/signature.ts';
+import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { at, Lab, SOL } from './lab.ts';
 

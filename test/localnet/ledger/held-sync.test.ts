@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SegmentLog } from '../../../src/localnet/segment-log.ts';
+import { SegmentLog } from '../../../src/localnet/history/segment-log.ts';
 
 let dir: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Signature } from '../../../src/ledger/signature.ts';
+import type { Signature } from '../../../src/solana/signature.ts';
 import { at, Lab } from './lab.ts';
 
 let lab: Lab;

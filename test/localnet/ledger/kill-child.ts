@@ -1,6 +1,6 @@
-import { Keypair } from '../../../src/ledger/ed25519.ts';
-import { lamports } from '../../../src/ledger/units.ts';
-import { openLocalNode } from '../../../src/localnet/open.ts';
+import { openLocalNode } from '../../../src/localnet/genesis/open.ts';
+import { Keypair } from '../../../src/solana/ed25519.ts';
+import { lamports } from '../../../src/solana/units.ts';
 
 /**
  * A ledger in a process of its own, to be killed. It makes transactions without end and tells, a line each,

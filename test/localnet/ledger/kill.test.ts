@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { signatureBytes, signatureFromBytes } from '../../../src/ledger/signature.ts';
-import { type OpenLocalNode, openLocalNode } from '../../../src/localnet/open.ts';
+import { type OpenLocalNode, openLocalNode } from '../../../src/localnet/genesis/open.ts';
+import { signatureBytes, signatureFromBytes } from '../../../src/solana/signature.ts';
 
 const KILLS = 4;
 let dir: string;

@@ -11,12 +11,16 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { type Address, address } from '../../../src/ledger/address.ts';
-import { decodeTransaction } from '../../../src/ledger/transaction/decode-transaction.ts';
-import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
-import type { TransactionError } from '../../../src/ledger/transaction/transaction-error.ts';
-import { lamports } from '../../../src/ledger/units.ts';
-import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../../src/localnet/open.ts';
+import {
+  type LocalNodeOptions,
+  type OpenLocalNode,
+  openLocalNode,
+} from '../../../src/localnet/genesis/open.ts';
+import { type Address, address } from '../../../src/solana/address.ts';
+import { decodeTransaction } from '../../../src/solana/transaction/decode-transaction.ts';
+import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
+import type { TransactionError } from '../../../src/solana/transaction/transaction-error.ts';
+import { lamports } from '../../../src/solana/units.ts';
 import { eventually } from '../../service/eventually.ts';
 
 export const SOL = 1_000_000_000;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { LedgerInUseError, type LedgerLock, lockLedger } from '../../../src/localnet/ledger-lock.ts';
+import { LedgerInUseError, type LedgerLock, lockLedger } from '../../../src/localnet/genesis/ledger-lock.ts';
 
 /** Takes and releases the lock of a ledger directory when told to, and says what came of it. */
 const [dir = ''] = process.argv.slice(2);

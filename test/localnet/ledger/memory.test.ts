@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lamports } from '../../../src/ledger/units.ts';
-import type { AccountsStore } from '../../../src/localnet/accounts-store.ts';
+import type { AccountsStore } from '../../../src/localnet/bank/accounts-store.ts';
+import { lamports } from '../../../src/solana/units.ts';
 import { at, Lab } from './lab.ts';
 
 let lab: Lab;

@@ -1,6 +1,6 @@
 import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { durableNonceOf } from '../../../src/ledger/nonce.ts';
+import { durableNonceOf } from '../../../src/solana/nonce.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;

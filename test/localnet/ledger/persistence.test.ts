@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
-import type { Account } from '../../../src/ledger/account/account.ts';
-import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/epoch-length.ts';
-import { openLocalNode } from '../../../src/localnet/open.ts';
+import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/genesis/epoch-length.ts';
+import { openLocalNode } from '../../../src/localnet/genesis/open.ts';
+import type { Account } from '../../../src/solana/account/account.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;

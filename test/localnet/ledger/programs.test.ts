@@ -8,9 +8,9 @@ import {
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { programs } from '../../../src/ledger/programs.ts';
-import { lamports, U64_MAX } from '../../../src/ledger/units.ts';
-import { openLocalNode } from '../../../src/localnet/open.ts';
+import { openLocalNode } from '../../../src/localnet/genesis/open.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { lamports, U64_MAX } from '../../../src/solana/units.ts';
 import { codeOf, deploy, fillBuffer, loaderCall, make, memoElf } from './deploy.ts';
 import { at, Lab } from './lab.ts';
 

@@ -9,14 +9,14 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Account } from '../../../src/ledger/account/account.ts';
-import type { Address } from '../../../src/ledger/address.ts';
-import type { Blockhash } from '../../../src/ledger/blockhash.ts';
-import { durableNonceOf, encodeNonce, type Nonce } from '../../../src/ledger/nonce.ts';
-import { programs } from '../../../src/ledger/programs.ts';
-import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
-import { lamports } from '../../../src/ledger/units.ts';
 import { getFeeForMessage } from '../../../src/localnet/rpc/getFeeForMessage.ts';
+import type { Account } from '../../../src/solana/account/account.ts';
+import type { Address } from '../../../src/solana/address.ts';
+import type { Blockhash } from '../../../src/solana/blockhash.ts';
+import { durableNonceOf, encodeNonce, type Nonce } from '../../../src/solana/nonce.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
+import { lamports } from '../../../src/solana/units.ts';
 import { at, decoded, Lab, SOL } from './lab.ts';
 
 /** Long past any life of a blockhash on this ledger. */

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressBytes } from '../../../src/ledger/address.ts';
-import { blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
-import { readEntries } from '../../../src/ledger/entry/read-entries.ts';
-import { type Signature, signatureFromBytes } from '../../../src/ledger/signature.ts';
-import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
-import { lamports, type Slot } from '../../../src/ledger/units.ts';
-import { LedgerHaltedError } from '../../../src/localnet/ledger-halted.ts';
-import type { LocalNodeOptions, OpenLocalNode } from '../../../src/localnet/open.ts';
-import { openShredSender } from '../../../src/localnet/shred-sender.ts';
-import { shredVersion } from '../../../src/localnet/shred-version.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import type { LocalNodeOptions, OpenLocalNode } from '../../../src/localnet/genesis/open.ts';
+import { shredVersion } from '../../../src/localnet/genesis/shred-version.ts';
+import { openShredSender } from '../../../src/localnet/network/shred-sender.ts';
 import type { EntryUpdate } from '../../../src/protocol/geyser/update/entry.ts';
+import { addressBytes } from '../../../src/solana/address.ts';
+import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { readEntries } from '../../../src/solana/entry/read-entries.ts';
+import { type Signature, signatureFromBytes } from '../../../src/solana/signature.ts';
+import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
+import { lamports, type Slot } from '../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { Deshredder } from '../../../src/upstream/shreds/deshredder.ts';
 import { eventually } from '../../service/eventually.ts';
@@ -32,12 +32,12 @@ class Receiver {
     this.#deshredder = new Deshredder(
       { shredVersion: () => shredVersion(genesis.hash), leaderOf: () => leader, unverified: 'drop' },
       {
-        batch: ({ slot, entries }) => {
+        onBatch: ({ slot, entries }) => {
           const read = readEntries(entries) ?? [];
           const seen = this.entries.get(slot) ?? [];
           this.entries.set(slot, [...seen, ...read.map(entryOf)]);
         },
-        slot: ({ slot, status }) => {
+        onSlot: ({ slot, status }) => {
           if (status === 'completed') this.completed.push(slot);
         },
       },

@@ -17,7 +17,7 @@ import {
   SystemProgram,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
+import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sysvars } from '../../../src/ledger/programs.ts';
-import { RECENT_BLOCKS_MAX } from '../../../src/localnet/recent-blocks.ts';
+import { RECENT_BLOCKS_MAX } from '../../../src/localnet/history/recent-blocks.ts';
+import { sysvars } from '../../../src/solana/programs.ts';
 import { Lab } from './lab.ts';
 
 let lab: Lab;

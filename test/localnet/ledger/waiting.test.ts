@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
-import { lamports } from '../../../src/ledger/units.ts';
+import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
+import { lamports } from '../../../src/solana/units.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 /** Two transfers fit into a slot of this ledger, and three wait. */

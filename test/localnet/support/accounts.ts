@@ -1,10 +1,10 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import type { Account } from '../../../src/ledger/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../src/ledger/address.ts';
-import { programs } from '../../../src/ledger/programs.ts';
-import { encodeStakeState, type StakeState } from '../../../src/ledger/stake-state.ts';
-import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from '../../../src/ledger/token/token-state.ts';
-import { lamports, U64_MAX } from '../../../src/ledger/units.ts';
+import type { Account } from '../../../src/solana/account/account.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { encodeStakeState, type StakeState } from '../../../src/solana/stake-state.ts';
+import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from '../../../src/solana/token/token-state.ts';
+import { lamports, U64_MAX } from '../../../src/solana/units.ts';
 
 /** The address whose bytes are all `n`. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { answer, arity, badAddress, context, refusal, strictConfig } from '../case-families.ts';
 import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 

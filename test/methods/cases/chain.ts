@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { FEATURE_SET, VERSION } from '../../../src/localnet/version.ts';
-import { alike, answer, arity, context, refusal, tuple, withoutParameters } from '../case-families.ts';
+import { answer, arity, context, refusal, sameResult, tuple, withoutParameters } from '../case-families.ts';
 import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
 const KEYS_129 = JSON.stringify(Array.from({ length: 129 }, () => '11111111111111111111111111111111'));
@@ -62,7 +62,7 @@ const still: Readonly<Record<string, Checked>> = {
 /** Reference solana-json-rpc.md §1.3 and §1.5. */
 export const cases: readonly MethodCase[] = [
   ...Object.entries(headMethods).flatMap(([method, checkAt]) => [
-    alike(method, 'no params and finalized', () => undefined, fixed('[{"commitment":"finalized"}]')),
+    sameResult(method, 'no params and finalized', () => undefined, fixed('[{"commitment":"finalized"}]')),
     ...levels.map((commitment) =>
       answer(method, `at ${commitment}`, fixed(JSON.stringify([{ commitment }])), checkAt(commitment)),
     ),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { encodeBase58 } from '../../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { answer, arity, notYet, refusal } from '../case-families.ts';
 import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 

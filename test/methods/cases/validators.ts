@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import {
   aboveProcessed,
-  alike,
   answer,
   arity,
   badAddress,
   context,
   refusal,
+  sameResult,
   strictConfig,
   tuple,
   withoutParameters,
@@ -134,7 +134,7 @@ export const cases: readonly MethodCase[] = [
         terminal: 0.015,
       }),
   ),
-  alike(
+  sameResult(
     'getInflationGovernor',
     'at confirmed and without params',
     fixed('[{"commitment":"confirmed"}]'),

@@ -1,5 +1,5 @@
 import type { ByteWriter } from '../../../src/base/bytes.ts';
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { base64, bytes, fill, k, key, type Rows, row } from './row.ts';
 
 const elGamal = fill(32, 5);

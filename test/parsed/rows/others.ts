@@ -1,4 +1,4 @@
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { bytes, k, key, type Rows, row, u32 } from './row.ts';
 
 /** Source: solana-address-lookup-table-interface, `ProgramInstruction`. */

@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
 import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
-import { type Address, addressBytes, addressFromBytes } from '../../../src/ledger/address.ts';
-import { parseInstruction } from '../../../src/ledger/parsed/parse-instruction.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
+import { parseInstruction } from '../../../src/solana/parsed/parse-instruction.ts';
 
 /**
  * Every instruction that nodes parse, a row each: its bytes by the layout of the Rust crates, and what is said of

@@ -1,4 +1,4 @@
-import { programs, stakeConfig, sysvars } from '../../../src/ledger/programs.ts';
+import { programs, stakeConfig, sysvars } from '../../../src/solana/programs.ts';
 import { k, key, type Rows, row, text, u32 } from './row.ts';
 
 const { clock, rent } = sysvars;

@@ -1,4 +1,4 @@
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { k, key, type Rows, row, text, u32 } from './row.ts';
 
 /** Source: solana-system-interface, `SystemInstruction`. */

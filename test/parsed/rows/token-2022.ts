@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ByteWriter } from '../../../src/base/bytes.ts';
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { bytes, fill, k, key, type Row, type Rows, row, shortText } from './row.ts';
 
 const none = fill(32, 0);

@@ -1,4 +1,4 @@
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { bytes, k, key, type Rows, row } from './row.ts';
 
 const ui = (amount: string, decimals: number, uiAmountString: string) => ({

@@ -1,5 +1,5 @@
 import type { ByteWriter } from '../../../src/base/bytes.ts';
-import { programs } from '../../../src/ledger/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { base64, fill, k, key, type Rows, row, text, u32 } from './row.ts';
 
 const votes = (data: ByteWriter): ByteWriter => data.u64(2n).u64(7n).u64(9n).bytes(key(8)).u8(1).i64(-3n);

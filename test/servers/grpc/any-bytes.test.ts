@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf } from '../../../src/protocol/grpc/frames.ts';
-import { GrpcStage, NONE, SUBSCRIBE } from './grpc-stage.ts';
+import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
+import { NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 /** What clients may send on a stream: requests whole, changed, cut short, in pieces of any size. */
 const request = encodeSubscribeRequest({ slots: new Map([['s', {}]]), ping: 3 });
@@ -13,14 +13,14 @@ const bytesOf = fc
     fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 3 }),
   )
   .map(([messages, changes]) => {
-    const bytes = Buffer.concat(messages.map(frameOf));
+    const bytes = Buffer.concat(messages.map(encodeFrame));
     for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte;
     return bytes;
   });
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 beforeAll(async () => {
-  stage = await new GrpcStage().listen();
+  stage = await new TestGrpcServer().listen();
 });
 afterAll(() => stage.stop());
 

@@ -4,15 +4,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { GrpcStage, NONE } from './grpc-stage.ts';
+import { NONE, TestGrpcServer } from './start-grpc-server.ts';
 
 const GET_SLOT = '/geyser.Geyser/GetSlot';
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
-async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
-  stage = await new GrpcStage(options).listen();
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpcServer> {
+  stage = await new TestGrpcServer(options).listen();
   return stage;
 }
 
@@ -196,7 +196,7 @@ describe('health', () => {
 
   it('is told without a key, and as it changes', async () => {
     let well = true;
-    stage = await new GrpcStage({ pingIntervalMs: 40 }, (service) => well || service === '').listen();
+    stage = await new TestGrpcServer({ pingIntervalMs: 40 }, (service) => well || service === '').listen();
     const check = stage.call(`${HEALTH}/Check`, { 'x-token': '' }).end(geyser);
     expect([...(await check.next())]).toEqual([8, 1]);
     const watch = stage.call(`${HEALTH}/Watch`, { 'x-token': '' }).end(geyser);

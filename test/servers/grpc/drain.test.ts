@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { GrpcStage, NONE, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
+import { NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 const GET_SLOT = '/geyser.Geyser/GetSlot';
 const WATCH = '/grpc.health.v1.Health/Watch';
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
 describe('a server that drains', () => {
   it('ends streams behind what waits, lets calls finish, and says goodbye', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     const session = stage.session();
     const call = stage.call(SUBSCRIBE, {}, session);
     const { sink } = await stage.stream();
@@ -42,7 +42,7 @@ describe('a server that drains', () => {
   });
 
   it('serves until its notice is over, and says meanwhile that it will not', async () => {
-    stage = await new GrpcStage({ pingIntervalMs: 40 }).listen();
+    stage = await new TestGrpcServer({ pingIntervalMs: 40 }).listen();
     const watch = stage.call(WATCH).end(NONE);
     expect([...(await watch.next())]).toEqual([8, 1]);
     const drained = stage.server.drain(5_000, 200);
@@ -55,7 +55,7 @@ describe('a server that drains', () => {
   });
 
   it('cuts what does not end in time', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     let call: RawCall | null = null;
     await new Promise<void>((asked) => {
       stage.unary = () => {

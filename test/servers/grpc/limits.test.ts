@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf } from '../../../src/protocol/grpc/frames.ts';
+import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { GrpcStage, NONE, type OpenedAtDoor, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
+import { type FakeGeyserStream, NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 const GET_SLOT = '/geyser.Geyser/GetSlot';
 const WATCH = '/grpc.health.v1.Health/Watch';
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await stage.stop();
 });
 
-async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
-  stage = await new GrpcStage(options).listen();
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpcServer> {
+  stage = await new TestGrpcServer(options).listen();
   return stage;
 }
 
@@ -63,12 +63,12 @@ const call = headerBlock({
 });
 
 /** Pushes until the stream is full of so much. */
-function fill({ sink }: OpenedAtDoor, messages: number, size = 1_000): void {
+function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
 }
 
 /** Pushes to all in turns, each when the others took what came before. */
-async function tell(streams: readonly OpenedAtDoor[], calls: readonly RawCall[], turns: number) {
+async function tell(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
   for (let i = 0; i < turns; i++) {
     const message = Buffer.alloc(10_000, i);
     for (const { sink } of streams) sink.push(NONE, message);
@@ -258,7 +258,7 @@ describe('a client that sends floods', () => {
   it('is none of those that send many small messages, be their heads apart', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const one = stage.call(SUBSCRIBE);
-    const message = frameOf(encodeSubscribeRequest({ ping: 1 }));
+    const message = encodeFrame(encodeSubscribeRequest({ ping: 1 }));
     await one.next();
     for (let i = 0; i < 300; i++) {
       one.stream.write(message.subarray(0, 5));

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
 import { encodeTimestamp } from '../../../src/protocol/geyser/encode/timestamp.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
-import { connected, listen, nothing } from '../../clients/yellowstone-rig.ts';
-import { GrpcStage, NONE, TOKEN } from './grpc-stage.ts';
+import { connected, listen, nothing } from '../../clients/yellowstone-client.ts';
+import { NONE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';
 
 /** The client as published, and nothing but the server: the door says what the test says. */
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
@@ -23,7 +23,7 @@ async function subscribe(token = TOKEN) {
 
 describe('the published Yellowstone client', () => {
   it('subscribes with filters that ask nothing, and hears pings, pongs and updates', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     const listening = await subscribe();
     const stream = await stage.stream();
     await stream.until(({ requests }) =>
@@ -39,22 +39,22 @@ describe('the published Yellowstone client', () => {
     for (let i = 0; i < 100; i++) stream.sink.push(Buffer.of(10, 1, 115), slot);
     stream.sink.push(NONE, pingTail(encodeTimestamp(77_000n)));
     await listening.first(({ createdAt }) => createdAt?.getTime() === 77_000);
-    expect(listening.heard.filter((update) => update.slot?.slot === '7').length).toBe(100);
+    expect(listening.updates.filter((update) => update.slot?.slot === '7').length).toBe(100);
   });
 
   it('hears why its stream ended, behind what it was told', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     const listening = await subscribe();
     const { sink } = await stage.stream();
     sink.push(NONE, pingTail(encodeTimestamp(5_000n)));
     sink.end({ code: 'INVALID_ARGUMENT', message: 'failed to create filter: é, really' });
     const failure = await listening.failure();
     expect(`${failure.message} ${failure.cause}`).toContain('failed to create filter: é, really');
-    expect(listening.heard.some(({ createdAt }) => createdAt?.getTime() === 5_000)).toBe(true);
+    expect(listening.updates.some(({ createdAt }) => createdAt?.getTime() === 5_000)).toBe(true);
   });
 
   it('is refused with a wrong key, for streams and calls', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     const client = await connected(`http://127.0.0.1:${stage.port}`, 'wrong');
     await expect(client.subscribe(nothing())).rejects.toThrow();
     await expect(client.getSlot()).rejects.toThrow();
@@ -62,7 +62,7 @@ describe('the published Yellowstone client', () => {
   });
 
   it('asks and is answered, or told what is wrong', async () => {
-    stage = await new GrpcStage().listen();
+    stage = await new TestGrpcServer().listen();
     const client = await connected(`http://127.0.0.1:${stage.port}`, TOKEN);
     stage.unary = async (_caller, rpc) => {
       if (rpc !== 'GetSlot') throw new GrpcError('INTERNAL', 'block is not available yet');

@@ -1,10 +1,10 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { GrpcStage, SUBSCRIBE } from './grpc-stage.ts';
+import { SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 /** Small requests that grow: `messageMaxBytes` holds for what they are when they are unpacked. */
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
 const MAX_BYTES = 60_000;
@@ -20,7 +20,7 @@ function frame(content: Buffer): Buffer {
 
 describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) => {
   const send = async (path: string, bytes: number, options: Partial<GrpcServerOptions> = {}) => {
-    stage = await new GrpcStage({ messageMaxBytes: MAX_BYTES, ...options }).listen();
+    stage = await new TestGrpcServer({ messageMaxBytes: MAX_BYTES, ...options }).listen();
     const call = stage.call(path, { 'grpc-encoding': encoding });
     const packed = frame(packs[encoding](Buffer.alloc(bytes)));
     expect(packed.length).toBeLessThan(MAX_BYTES);

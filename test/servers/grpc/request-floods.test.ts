@@ -4,9 +4,9 @@ import { zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf } from '../../../src/protocol/grpc/frames.ts';
+import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { GrpcStage, NONE, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
+import { NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 const GET_SLOT = '/geyser.Geyser/GetSlot';
 const CHECK = '/grpc.health.v1.Health/Check';
@@ -14,7 +14,7 @@ const REFLECT = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 const MIB = 1024 * 1024;
 const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED' };
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -22,11 +22,11 @@ afterEach(async () => {
 });
 
 async function start(options: Partial<GrpcServerOptions> = {}): Promise<void> {
-  stage = await new GrpcStage(options).listen();
+  stage = await new TestGrpcServer(options).listen();
 }
 
 function packed(message: Uint8Array): Buffer {
-  const frame = frameOf(zstdCompressSync(message));
+  const frame = encodeFrame(zstdCompressSync(message));
   frame[0] = 1;
   return frame;
 }
@@ -90,7 +90,7 @@ describe('requests of a stream that come many at once', () => {
     const stream = await stage.stream();
     await call.next();
     stream.restMs = 30;
-    const pings = [1, 2, 3, 4].map((ping) => frameOf(encodeSubscribeRequest({ ping })));
+    const pings = [1, 2, 3, 4].map((ping) => encodeFrame(encodeSubscribeRequest({ ping })));
     const startedAt = performance.now();
     call.stream.end(Buffer.concat(pings));
     for (const _ of pings) await call.next();
@@ -106,7 +106,7 @@ describe('requests of a stream that come many at once', () => {
     await call.next();
     const frames = Array.from({ length: 20 }, (_, i) => {
       const request = encodeSubscribeRequest({ ping: i + 1 });
-      return i % 3 === 0 ? packed(request) : frameOf(request);
+      return i % 3 === 0 ? packed(request) : encodeFrame(request);
     });
     for (const byte of Buffer.concat(frames)) call.stream.write(Buffer.of(byte));
     const pongs: unknown[] = [];

@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { GrpcStage, NONE, type OpenedAtDoor, SUBSCRIBE } from './grpc-stage.ts';
+import { type FakeGeyserStream, NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 /** Of a frame: what stands before each message. */
 const HEAD_BYTES = 5;
 const SIZE = 10_000;
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
 async function start(options: Partial<GrpcServerOptions> = {}): Promise<void> {
-  stage = await new GrpcStage(options).listen();
+  stage = await new TestGrpcServer(options).listen();
 }
 
-function push({ sink }: OpenedAtDoor, messages: number): void {
+function push({ sink }: FakeGeyserStream, messages: number): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(SIZE, i));
 }
 

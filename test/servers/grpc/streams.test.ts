@@ -7,20 +7,20 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { compileFilters } from '../../../src/streams/geyser/filters/compile.ts';
-import { GrpcStage, NONE, SUBSCRIBE, TOKEN } from './grpc-stage.ts';
+import { NONE, SUBSCRIBE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';
 
 const DESHRED = '/geyser.Geyser/SubscribeDeshred';
 const ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
   await stage.stop();
 });
 
-async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
-  stage = await new GrpcStage(options).listen();
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpcServer> {
+  stage = await new TestGrpcServer(options).listen();
   return stage;
 }
 

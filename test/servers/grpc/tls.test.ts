@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TlsIdentity } from '../../../src/servers/tls-identity.ts';
-import { GrpcStage, NONE, RawCall, SUBSCRIBE } from './grpc-stage.ts';
+import { NONE, RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let stage: GrpcStage;
+let stage: TestGrpcServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
@@ -44,7 +44,7 @@ function wire(ALPNProtocols: string[]): TLSSocket {
 describe('a server with a certificate', () => {
   it('speaks HTTP/2 over TLS', async () => {
     const own = identity('one');
-    stage = await new GrpcStage({ tls: own }).listen();
+    stage = await new TestGrpcServer({ tls: own }).listen();
     const session = connectHttp2(`https://localhost:${stage.port}`, {
       ca: own.cert as string,
       lookup: (_name, _options, answer) => answer(null, [{ address: '127.0.0.1', family: 4 }]),
@@ -61,7 +61,7 @@ describe('a server with a certificate', () => {
   });
 
   it('takes another certificate without a restart', async () => {
-    stage = await new GrpcStage({ tls: identity('old') }).listen();
+    stage = await new TestGrpcServer({ tls: identity('old') }).listen();
     const before = wire(['h2']);
     await once(before, 'secureConnect');
     stage.server.reloadTls(identity('new'));
@@ -73,7 +73,7 @@ describe('a server with a certificate', () => {
   });
 
   it('lets go of who speaks something else', async () => {
-    stage = await new GrpcStage({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
+    stage = await new TestGrpcServer({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
     const others = [wire(['http/1.1']), wire([])];
     await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));
     expect(stage.server.connections).toBe(0);

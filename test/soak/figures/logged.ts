@@ -5,14 +5,14 @@ const INFO = 30;
 const names: Readonly<Record<number, string>> = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 const DETAIL_MAX = 300;
 
-type Line = Readonly<{ level: number; time?: string; msg?: string }>;
+type LogLine = Readonly<{ level: number; time?: string; msg?: string }>;
 
 /** What a service wrote into its log at `info` and above, each thing once with how often it was said. */
 export function loggedIn(output: string): Logged[] {
   const times = new Map<string, { level: string; message: string; times: number; last: string }>();
   for (const line of output.split('\n')) {
     if (!line.startsWith('{"level":')) continue;
-    const { level, time: _time, msg = '', ...details } = JSON.parse(line) as Line;
+    const { level, time: _time, msg = '', ...details } = JSON.parse(line) as LogLine;
     if (level < INFO) continue;
     const name = names[level] ?? String(level);
     const known = times.get(`${name} ${msg}`) ?? { level: name, message: msg, times: 0, last: '' };

@@ -22,7 +22,7 @@ export class Windows {
   readonly gauges: ServiceGauges[] = [];
   readonly #options: WindowsOptions;
   readonly #timer: NodeJS.Timeout;
-  readonly #begunAt = performance.now();
+  readonly #startedAt = performance.now();
   #from = performance.now();
 
   constructor(options: WindowsOptions) {
@@ -35,13 +35,13 @@ export class Windows {
     clearInterval(this.#timer);
     if (performance.now() - this.#from >= LAST_MIN_MS) this.#end();
     for (const watch of this.#options.watches) watch.stop();
-    return (performance.now() - this.#begunAt) / 1_000;
+    return (performance.now() - this.#startedAt) / 1_000;
   }
 
   #end(): void {
     const { tallies, watches, gauges, ended } = this.#options;
     const now = performance.now();
-    const from = (this.#from - this.#begunAt) / 1_000;
+    const from = (this.#from - this.#startedAt) / 1_000;
     const seconds = (now - this.#from) / 1_000;
     this.#from = now;
     for (const tally of tallies) tally.endWindow(from, seconds);

@@ -1,7 +1,7 @@
 const FAULTS_KEPT = 20;
 
 /** What readers found, since they began. */
-export type Found = Readonly<{
+export type ReaderFindings = Readonly<{
   /** Writes of accounts and transactions. */
   messages: number;
   /** Slots that readers held against the ledger, each reader's counted. */
@@ -13,11 +13,11 @@ export type Found = Readonly<{
   /** How long after the end of a slot a reader knew that it had come to its commitment, in milliseconds. */
   lateness: Readonly<{ p50: number; p99: number; max: number }>;
   /** The slots that those who are furthest behind have come to, by commitment. */
-  reached: readonly number[];
+  progress: readonly number[];
 }>;
 
-export const nothingFound: Found = {
-  ...{ messages: 0, slots: 0, faults: [], faultCount: 0, lagged: [], reached: [] },
+export const noFindings: ReaderFindings = {
+  ...{ messages: 0, slots: 0, faults: [], faultCount: 0, lagged: [], progress: [] },
   lateness: { p50: 0, p99: 0, max: 0 },
 };
 
@@ -40,11 +40,19 @@ export class Findings {
   }
 
   /** @param reached - slots, by commitment. */
-  found(reached: readonly number[]): Found {
+  found(progress: readonly number[]): ReaderFindings {
     const sorted = this.#lateness.toSorted((a, b) => a - b);
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
     const { messages, slots, lagged } = this;
     const lateness = { p50: at(0.5), p99: at(0.99), max: at(1) };
-    return { messages, slots, lagged, faults: this.#faults, faultCount: this.#faultCount, lateness, reached };
+    return {
+      messages,
+      slots,
+      lagged,
+      faults: this.#faults,
+      faultCount: this.#faultCount,
+      lateness,
+      progress,
+    };
   }
 }

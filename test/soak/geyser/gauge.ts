@@ -34,7 +34,7 @@ export class Gauge {
   readonly memoryMib: number[] = [];
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #begunAt = performance.now();
+  readonly #startedAt = performance.now();
   readonly #cpuBefore: number;
 
   constructor(pid: number) {
@@ -45,7 +45,7 @@ export class Gauge {
 
   /** Seconds of processor time for each second that went by. */
   get cpuShare(): number {
-    return ((this.#cpuSeconds() - this.#cpuBefore) * 1_000) / (performance.now() - this.#begunAt);
+    return ((this.#cpuSeconds() - this.#cpuBefore) * 1_000) / (performance.now() - this.#startedAt);
   }
 
   /** What the later part of the seconds from one on lies above the earlier part, as a factor. */

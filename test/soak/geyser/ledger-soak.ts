@@ -3,10 +3,10 @@ import { commitments } from '../../../src/protocol/commitment.ts';
 import { TcpProxy } from '../../chaos/tcp-proxy.ts';
 import { startProgram, temporaryFolder } from '../../service/program.ts';
 import { startService } from '../../service/start-service.ts';
-import { type Ask, asking } from '../ledger-truth.ts';
+import { createSendRequest, type SendRequest } from '../ledger-truth.ts';
 import { Traffic } from '../traffic.ts';
 import { Gauge, sparkline } from './gauge.ts';
-import { judgeSlot, LedgerHearer } from './ledger-hearer.ts';
+import { checkSlot, LedgerListener } from './ledger-listener.ts';
 
 export type LedgerSoakOptions = Readonly<{
   minutes: number;
@@ -48,7 +48,7 @@ async function startLedger(slotMs: number) {
   const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
   const ways: Way[] = [];
   for (let i = 0; i < 2; i++) ways.push([await TcpProxy.start(rpcPort), await TcpProxy.start(grpcPort)]);
-  return { program, ask: asking(`http://127.0.0.1:${rpcPort}/`), grpcPort, ways };
+  return { program, ask: createSendRequest(`http://127.0.0.1:${rpcPort}/`), grpcPort, ways };
 }
 
 async function away(ways: readonly Way[], { down, freeze }: LedgerSoakOptions): Promise<void> {
@@ -94,7 +94,11 @@ function flow(traffic: Traffic, { perSecond, say }: LedgerSoakOptions): () => vo
 }
 
 /** Whether the undisturbed stream itself is what the ledger says of its blocks. */
-export async function judgeTruth(truth: LedgerHearer, slots: readonly number[], ask: Ask): Promise<string[]> {
+export async function checkTruth(
+  truth: LedgerListener,
+  slots: readonly number[],
+  ask: SendRequest,
+): Promise<string[]> {
   const wrong: string[] = [];
   const blocks = (await ask('getBlocks', [slots[0], slots.at(-1)])) as number[];
   if (String(blocks) !== String(slots)) wrong.push('the ledger has other blocks than its own Geyser tells');
@@ -110,7 +114,11 @@ export async function judgeTruth(truth: LedgerHearer, slots: readonly number[], 
 }
 
 /** Holds what a stream told against what an undisturbed one did, in a stretch of slots. */
-export function judgeHearer(hearer: LedgerHearer, truth: LedgerHearer, slots: readonly number[]): string[] {
+export function checkListener(
+  hearer: LedgerListener,
+  truth: LedgerListener,
+  slots: readonly number[],
+): string[] {
   const wrong = hearer.ended === null ? [] : [`${hearer.name} ended: ${hearer.ended}`];
   const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;
   if (String(hearer.order.filter(isIn)) !== String(slots)) {
@@ -121,15 +129,16 @@ export function judgeHearer(hearer: LedgerHearer, truth: LedgerHearer, slots: re
     const faults =
       heard === undefined
         ? ['was not heard of']
-        : judgeSlot(heard, truth.slots.get(slot)!, hearer.commitment, hearer.name === 'blocks');
+        : checkSlot(heard, truth.slots.get(slot)!, hearer.commitment, hearer.name === 'blocks');
     wrong.push(...faults.map((fault) => `${hearer.name}: slot ${slot} ${fault}`));
   }
   return wrong;
 }
 
 /** Waits until all have heard that the slot is finalized, or for as long as they may need. */
-export async function untilFinal(hearers: readonly LedgerHearer[], slot: number): Promise<void> {
-  const has = ({ slots }: LedgerHearer): boolean => slots.get(slot)?.statuses.includes('finalized') === true;
+export async function untilFinal(hearers: readonly LedgerListener[], slot: number): Promise<void> {
+  const has = ({ slots }: LedgerListener): boolean =>
+    slots.get(slot)?.statuses.includes('finalized') === true;
   for (const until = performance.now() + QUIET_MS; performance.now() < until && !hearers.every(has); ) {
     await sleep(100);
   }
@@ -151,14 +160,14 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   });
   const key = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
   const behind = { url: service.ready.grpcUrl, headers: { 'x-token': key } };
-  const truth = new LedgerHearer({
+  const truth = new LedgerListener({
     name: 'truth',
     url: `http://127.0.0.1:${grpcPort}`,
     commitment: 'processed',
   });
   const hearers = [
-    ...commitments.map((commitment) => new LedgerHearer({ ...behind, name: commitment, commitment })),
-    new LedgerHearer({ ...behind, name: 'blocks', commitment: 'confirmed', ofBlocks: true }),
+    ...commitments.map((commitment) => new LedgerListener({ ...behind, name: commitment, commitment })),
+    new LedgerListener({ ...behind, name: 'blocks', commitment: 'confirmed', ofBlocks: true }),
   ];
   const traffic = new Traffic(ask);
   await traffic.fund();
@@ -173,8 +182,8 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   gauge.stop();
   const slots = truth.order.filter((slot) => slot >= begun && slot <= stopped);
   const wrong = [
-    ...(await judgeTruth(truth, slots, ask)),
-    ...hearers.flatMap((hearer) => judgeHearer(hearer, truth, slots)),
+    ...(await checkTruth(truth, slots, ask)),
+    ...hearers.flatMap((hearer) => checkListener(hearer, truth, slots)),
   ];
   tell(options, { kills, slots: slots.length, truth, hearers, gauge });
   for (const text of wrong.slice(0, SHOWN_MAX)) options.say(text);
@@ -193,8 +202,8 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
 type Figures = Readonly<{
   kills: number;
   slots: number;
-  truth: LedgerHearer;
-  hearers: readonly LedgerHearer[];
+  truth: LedgerListener;
+  hearers: readonly LedgerListener[];
   gauge: Gauge;
 }>;
 
@@ -203,7 +212,7 @@ function tell({ say, freeze }: LedgerSoakOptions, { kills, slots, truth, hearers
     [...truth.slots.values()].reduce((sum, slot) => sum + slot[part].length, 0);
   say(`${slots} slots, ${count('transactions')} transactions, ${count('writes')} writes of accounts`);
   say(`ways were ${freeze ? 'frozen' : 'cut'} ${kills} times`);
-  for (const { name, heard } of [truth, ...hearers]) say(`${name}: ${heard} messages`);
+  for (const { name, received } of [truth, ...hearers]) say(`${name}: ${received} messages`);
   const { memoryMib, cpuShare } = gauge;
   say(
     `memory of the gateway ${sparkline(memoryMib)} ${Math.min(...memoryMib)} to ${Math.max(...memoryMib)} MiB; ${(cpuShare * 100).toFixed(0)} % of a core`,

@@ -1,10 +1,10 @@
 import { commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
-import { type Drawing, DrawnLedger } from './drawn-ledger.ts';
-import { DrawnReader } from './drawn-reader.ts';
 import { Findings } from './findings.ts';
-import { patientLimits } from './patient-limits.ts';
+import { longTimeouts } from './long-timeouts.ts';
+import { type Drawing, RandomLedger } from './random-ledger.ts';
+import { RandomReader } from './random-reader.ts';
 
 /**
  * Readers of the gateway's gRPC door, in a process of their own: each hears of one owner and holds what it heard
@@ -14,7 +14,7 @@ import { patientLimits } from './patient-limits.ts';
 
 const [, , url = '', token = '', countText = '100', drawingText = '{}'] = process.argv;
 const drawing = JSON.parse(drawingText) as Drawing;
-const ledger = new DrawnLedger(drawing);
+const ledger = new RandomLedger(drawing);
 const findings = new Findings();
 const REPORT_MS = 1_000;
 /** Until all that readers want is told. */
@@ -27,14 +27,14 @@ const DEAF_WINDOW_BYTES = 64 * 1024;
 
 type Listener = ConstructorParameters<typeof GrpcStream>[1];
 
-function open(request: Uint8Array, listener: Omit<Listener, 'opened'>, limits = patientLimits): GrpcStream {
+function open(request: Uint8Array, listener: Omit<Listener, 'onOpen'>, limits = longTimeouts): GrpcStream {
   const options = {
     ...limits,
     url,
     headers: { 'x-token': token },
     method: '/geyser.Geyser/Subscribe',
   };
-  const stream = new GrpcStream(options, { opened: () => {}, ...listener });
+  const stream = new GrpcStream(options, { onOpen: () => {}, ...listener });
   stream.send(request);
   return stream;
 }
@@ -45,13 +45,13 @@ function lag(): void {
     transactions: new Map([['all', {}]]),
   });
   let timer: NodeJS.Timeout;
-  const ended: Listener['ended'] = ({ code, message }) => {
+  const ended: Listener['onEnd'] = ({ code, message }) => {
     clearTimeout(timer);
     findings.lagged.push(`${code} ${message}`);
     lag();
   };
-  const limits = { ...patientLimits, windowBytes: DEAF_WINDOW_BYTES };
-  const stream = open(request, { message: () => {}, ended }, limits);
+  const limits = { ...longTimeouts, windowBytes: DEAF_WINDOW_BYTES };
+  const stream = open(request, { onMessage: () => {}, onEnd: ended }, limits);
   const deaf = (): void => {
     stream.pause();
     timer = setTimeout(look, DEAF_MS);
@@ -66,10 +66,10 @@ function lag(): void {
 
 const from = ledger.slotAt(Date.now() + SETTLED_MS) + 1;
 const readers = Array.from({ length: Number(countText) - 1 }, (_, number) => {
-  const reader = new DrawnReader(number, from, ledger, findings);
+  const reader = new RandomReader(number, from, ledger, findings);
   open(encodeSubscribeRequest(reader.request), {
-    message: (bytes) => reader.take(bytes),
-    ended: ({ code, message }) => reader.ended(`${code} ${message}`),
+    onMessage: (bytes) => reader.take(bytes),
+    onEnd: ({ code, message }) => reader.ended(`${code} ${message}`),
   });
   return reader;
 });
@@ -77,7 +77,7 @@ lag();
 
 setInterval(() => {
   const reached = commitments.map((level) =>
-    Math.min(...readers.filter(({ commitment }) => commitment === level).map((reader) => reader.reached)),
+    Math.min(...readers.filter(({ commitment }) => commitment === level).map((reader) => reader.progress)),
   );
   // Whoever listened may have gone a moment ago; then so does this process.
   process.send?.(findings.found(reached), undefined, undefined, () => {});

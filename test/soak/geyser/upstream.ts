@@ -1,8 +1,8 @@
 import { createLogger } from '../../../src/base/log.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
-import { OpenDoor } from '../../../src/streams/geyser/open-door.ts';
-import { type Drawing, DrawnLedger, FIRST_SLOT } from './drawn-ledger.ts';
+import { UnauthenticatedHandler } from '../../../src/streams/geyser/unauthenticated-handler.ts';
+import { type Drawing, FIRST_SLOT, RandomLedger } from './random-ledger.ts';
 
 /**
  * A Yellowstone server of a drawn ledger, as a process of its own that may be killed at any time: what it told
@@ -16,11 +16,11 @@ const REMEMBERED = 100;
 const TICK_MS = 10;
 const MANY = 1024 ** 3;
 
-const ledger = new DrawnLedger(drawing);
+const ledger = new RandomLedger(drawing);
 const hub = new GeyserHub({ replaySlots: REMEMBERED });
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const server = new GrpcServer(
-  { door: new OpenDoor(hub), health: () => true, log },
+  { handler: new UnauthenticatedHandler(hub), health: () => true, log },
   { port: Number(portText), queueMaxBytes: MANY, queueMaxMessages: MANY, queuesMaxBytes: MANY },
 );
 
@@ -31,13 +31,13 @@ let told = 0;
 function catchUp(): void {
   const now = Date.now();
   for (;;) {
-    const age = now - drawing.begunAt - (slot - FIRST_SLOT) * drawing.slotMs;
+    const age = now - drawing.startedAt - (slot - FIRST_SLOT) * drawing.slotMs;
     const due = Math.min(drawing.updatesPerSlot, Math.floor((age / drawing.slotMs) * drawing.updatesPerSlot));
-    if (told === 0 && due > 0) for (const update of ledger.beginning(slot)) hub.tell(update);
-    for (const update of ledger.content(slot, told, due)) hub.tell(update);
+    if (told === 0 && due > 0) for (const update of ledger.beginning(slot)) hub.onUpdate(update);
+    for (const update of ledger.content(slot, told, due)) hub.onUpdate(update);
     told = Math.max(told, due);
     if (told < drawing.updatesPerSlot) return;
-    for (const update of ledger.end(slot)) hub.tell(update);
+    for (const update of ledger.end(slot)) hub.onUpdate(update);
     slot++;
     told = 0;
   }

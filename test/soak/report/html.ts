@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../src/base/escape-html.ts';
+import { escapeHtml } from '../../../src/base/text/escape-html.ts';
 
 /** Text that is HTML already. */
 export class Html {

@@ -21,7 +21,7 @@ export const outcomeOf = (promise: string, found: string, faults: readonly strin
 });
 
 /** A promise of which the run cannot tell whether it holds. */
-export const notJudged = (promise: string, why: string): Outcome => ({
+export const notEvaluated = (promise: string, why: string): Outcome => ({
   ...{ promise, isKept: null, found: `not judged: ${why}`, faults: [] },
 });
 

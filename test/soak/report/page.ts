@@ -20,7 +20,7 @@ function stateOf({ isKept }: Outcome): Html {
 const faultsOf = ({ faults }: Outcome): Html | null =>
   faults.length === 0 ? null : html`<ul>${faults.map((fault) => html`<li><code>${fault}</code></li>`)}</ul>`;
 
-const verdictTable = (outcomes: readonly Outcome[]): Html =>
+const outcomeTable = (outcomes: readonly Outcome[]): Html =>
   tableOf<Outcome>(
     [
       { head: 'Promise', cell: ({ promise }) => promise },
@@ -87,7 +87,7 @@ export function pageOf(result: SoakResult): string {
 <header><h1>${title}</h1><p class="quiet">Solway ${result.commit}, ${timeText(result.seconds)} minutes under load</p>
 ${banner(result.outcomes)}</header>
 <main><h2>Verdict</h2>
-${verdictTable(result.outcomes)}
+${outcomeTable(result.outcomes)}
 ${settingSection(result)}
 ${surfacesSection(result)}
 ${errorsSection(result)}

@@ -3,9 +3,6 @@ import type { ProcessWindow } from '../figures/process-watch.ts';
 import { Tally, WrongAnswer } from '../figures/tally.ts';
 import { html } from './html.ts';
 import { isWhole, type Outcome, outcomeOf } from './outcome.ts';
-import { pageOf } from './page.ts';
-import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
-import type { SoakResult } from './soak-result.ts';
 import {
   answersOutcome,
   descriptorsOutcome,
@@ -14,7 +11,10 @@ import {
   isStarved,
   loggedOutcome,
   memoryOutcome,
-} from './verdict.ts';
+} from './outcomes.ts';
+import { pageOf } from './page.ts';
+import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
+import type { SoakResult } from './soak-result.ts';
 
 const NASTY = `</title><script>alert("1")</script>'&`;
 const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;';

@@ -45,7 +45,7 @@ export class Storm {
     let next = 0;
     const worker = async (at: number): Promise<void> => {
       const key = this.#options.keys[at % this.#options.keys.length] ?? '';
-      while (next < wallets) await this.#askFor(next++, key);
+      while (next < wallets) await this.#request(next++, key);
     };
     await Promise.all(Array.from({ length: atOnce }, (_, at) => worker(at)));
   }
@@ -56,7 +56,7 @@ export class Storm {
     return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };
   }
 
-  async #askFor(index: number, key: string): Promise<void> {
+  async #request(index: number, key: string): Promise<void> {
     const url = `${this.#options.url}?wallet=${this.#options.wallet(index)}`;
     for (;;) {
       const startedAt = performance.now();
@@ -65,7 +65,7 @@ export class Storm {
       if (response.status !== 503 || reply.error?.code !== 'OVERLOADED') {
         this.#tookMs.push(performance.now() - startedAt);
         this.calls.push(Number(response.headers.get('x-upstream-calls')));
-        this.#judge(response.status, reply);
+        this.#check(response.status, reply);
         return;
       }
       this.overloaded++;
@@ -73,7 +73,7 @@ export class Storm {
     }
   }
 
-  #judge(status: number, { success, result = [], error }: Reply): void {
+  #check(status: number, { success, result = [], error }: Reply): void {
     const { perWallet, hasImage } = this.#options;
     const infos = result.map(({ info }) => info);
     if (!success || infos.length !== perWallet || !infos.every(({ name }) => name.startsWith('Token '))) {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Address, address, addressBytes, addressFromBytes } from '../../../src/ledger/address.ts';
-import { findProgramAddress } from '../../../src/ledger/program-address.ts';
-import { programs } from '../../../src/ledger/programs.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
+import { findProgramAddress } from '../../../src/solana/program-address.ts';
+import { programs } from '../../../src/solana/programs.ts';
 
 const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 const DECIMALS = 6;

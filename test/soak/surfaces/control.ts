@@ -31,21 +31,21 @@ export class ControlSurface implements Surface {
   readonly #session: OperatorSession;
   readonly #perSecond: number;
   readonly #routes = readableRoutes();
-  #asked = 0;
+  #calls = 0;
 
   constructor(session: OperatorSession, perSecond: number) {
     this.#session = session;
     this.#perSecond = perSecond;
   }
 
-  begin(): readonly Pace[] {
-    const act = (): Promise<void> => this.#tally.measure(() => this.#ask(this.#asked++));
+  start(): readonly Pace[] {
+    const act = (): Promise<void> => this.#tally.measure(() => this.#request(this.#calls++));
     return [
       new Pace({ name: this.#tally.name, perSecond: this.#perSecond, inFlightMax: IN_FLIGHT_MAX, act }),
     ];
   }
 
-  async judge(): Promise<readonly Outcome[]> {
+  async check(): Promise<readonly Outcome[]> {
     return [];
   }
 
@@ -53,7 +53,7 @@ export class ControlSurface implements Surface {
     this.#session.close();
   }
 
-  #ask(number: number): Promise<void> {
+  #request(number: number): Promise<void> {
     if (number % KEY_EACH === KEY_EACH - 1) return this.#makeAndRevokeKey();
     const turn = number % (this.#routes.length + PAGES.length);
     const route = this.#routes[turn];
@@ -61,7 +61,7 @@ export class ControlSurface implements Surface {
   }
 
   async #read(name: ContractName): Promise<void> {
-    this.#judge(name, name, await this.#session.send('GET', pathOf(name)));
+    this.#check(name, name, await this.#session.send('GET', pathOf(name)));
   }
 
   async #open(path: string): Promise<void> {
@@ -73,20 +73,20 @@ export class ControlSurface implements Surface {
   async #makeAndRevokeKey(): Promise<void> {
     const name = 'POST /customers/{customer}/keys';
     const body = { product: 'rpc', name: 'soak' };
-    const made = this.#judge(name, name, await this.#session.send('POST', pathOf(name), body)) as {
+    const made = this.#check(name, name, await this.#session.send('POST', pathOf(name), body)) as {
       key: { id: string };
     };
     const { id } = made.key;
     const path = `/api/v1/customers/${CUSTOMER}/keys/${id}/revoke`;
     const revoked = await this.#session.send('POST', path);
-    const key = this.#judge('POST /customers/{customer}/keys/{key}/revoke', path, revoked) as {
+    const key = this.#check('POST /customers/{customer}/keys/{key}/revoke', path, revoked) as {
       state: string;
     };
     if (key.state !== 'revoked') throw new WrongAnswer(`${path} left the key ${key.state}`);
   }
 
   /** @returns what was answered, of the shape that the contract has for it. */
-  #judge(name: ContractName, what: string, { status, text }: SessionAnswer): unknown {
+  #check(name: ContractName, what: string, { status, text }: SessionAnswer): unknown {
     if (status !== 200) throw new Refused(`HTTP ${status} of ${name}`);
     const answer = routeOf(name).result?.safeParse(JSON.parse(text));
     if (answer?.success !== true) throw new WrongAnswer(`${what} got ${text}`);

@@ -1,17 +1,17 @@
-import type { Address } from '../../../src/ledger/address.ts';
 import { commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import type { Address } from '../../../src/solana/address.ts';
 import { GrpcClient } from '../../service/grpc-client.ts';
 import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
-import { LedgerHearer } from '../geyser/ledger-hearer.ts';
-import { judgeHearer, judgeTruth, untilFinal } from '../geyser/ledger-soak.ts';
-import type { Ask } from '../ledger-truth.ts';
+import { LedgerListener } from '../geyser/ledger-listener.ts';
+import { checkListener, checkTruth, untilFinal } from '../geyser/ledger-soak.ts';
+import type { SendRequest } from '../ledger-truth.ts';
 import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
-import { type GrpcQuestion, GrpcQuestions } from './grpc-questions.ts';
+import { type GrpcCall, GrpcCalls } from './grpc-calls.ts';
 import { Pace } from './pace.ts';
 import type { Stretch, Surface } from './surface.ts';
-import { TransactionHearer } from './transaction-hearer.ts';
+import { TransactionListener } from './transaction-listener.ts';
 import { updateSignature } from './update-signature.ts';
 
 const IN_FLIGHT_MAX = 64;
@@ -21,7 +21,7 @@ export type GrpcOptions = Readonly<{
   key: string;
   payer: Address;
   /** Past the service. */
-  askLedger: Ask;
+  requestLedger: SendRequest;
   callsPerSecond: number;
   /** When a transaction was sent. */
   sentAt: ReadonlyMap<string, number>;
@@ -32,37 +32,37 @@ export type GrpcOptions = Readonly<{
 /** Yellowstone gRPC: streams of everything at every commitment, one of whole blocks, one of a payer, and calls. */
 export class GrpcSurface implements Surface {
   readonly #calls = new Tally('gRPC calls', 'answers', 'from sending a call to its answer');
-  readonly #told = new Tally(
+  readonly #received = new Tally(
     'gRPC stream',
     'messages',
     'from sending a transaction to hearing of it at processed',
   );
-  readonly tallies = [this.#calls, this.#told];
+  readonly tallies = [this.#calls, this.#received];
   readonly #options: GrpcOptions;
   readonly #client: GrpcClient;
-  readonly #questions = new GrpcQuestions();
+  readonly #questions = new GrpcCalls();
   /** At processed: what the others are held against, once it was itself held against the ledger. */
-  readonly #truth: LedgerHearer;
-  readonly #hearers: readonly LedgerHearer[];
-  readonly #ofPayer: TransactionHearer;
+  readonly #truth: LedgerListener;
+  readonly #listeners: readonly LedgerListener[];
+  readonly #ofPayer: TransactionListener;
 
   constructor(options: GrpcOptions) {
     const { url, key, payer, sentAt } = options;
     this.#options = options;
     this.#client = new GrpcClient(url);
     const behind = { url, headers: { 'x-token': key } };
-    this.#truth = new LedgerHearer({ ...behind, name: 'processed', commitment: 'processed' });
-    this.#hearers = [
+    this.#truth = new LedgerListener({ ...behind, name: 'processed', commitment: 'processed' });
+    this.#listeners = [
       ...commitments
         .filter((level) => level !== 'processed')
-        .map((commitment) => new LedgerHearer({ ...behind, name: commitment, commitment })),
-      new LedgerHearer({ ...behind, name: 'blocks', commitment: 'confirmed', ofBlocks: true }),
+        .map((commitment) => new LedgerListener({ ...behind, name: commitment, commitment })),
+      new LedgerListener({ ...behind, name: 'blocks', commitment: 'confirmed', ofBlocks: true }),
     ];
     const transactions = new Map([['payer', { accountInclude: [payer] }]]);
-    this.#ofPayer = new TransactionHearer({
+    this.#ofPayer = new TransactionListener({
       ...{ name: 'the stream of the payer', url, key, method: '/geyser.Geyser/Subscribe', sentAt },
       ...{ request: encodeSubscribeRequest({ transactions }), signatureIn: updateSignature },
-      tally: this.#told,
+      tally: this.#received,
     });
   }
 
@@ -76,21 +76,21 @@ export class GrpcSurface implements Surface {
     return this.#slotsOf(stretch).flatMap((slot) => this.#truth.slots.get(slot)?.transactions ?? []);
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     const act = (): Promise<void> => this.#calls.measure(() => this.#call(this.#questions.next()));
     const { name } = this.#calls;
     return [new Pace({ name, perSecond: this.#options.callsPerSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
-  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
-    const all = [this.#truth, ...this.#hearers];
+  async check(stretch: Stretch): Promise<readonly Outcome[]> {
+    const all = [this.#truth, ...this.#listeners];
     await untilFinal(all, stretch.stopped);
     const slots = this.#slotsOf(stretch);
     const faults = [
-      ...(await judgeTruth(this.#truth, slots, this.#options.askLedger)),
-      ...all.flatMap((hearer) => judgeHearer(hearer, this.#truth, slots)),
+      ...(await checkTruth(this.#truth, slots, this.#options.requestLedger)),
+      ...all.flatMap((hearer) => checkListener(hearer, this.#truth, slots)),
     ];
-    const messages = all.reduce((sum, { heard }) => sum + heard, 0);
+    const messages = all.reduce((sum, { received }) => sum + received, 0);
     const owed = this.#options.owed(stretch);
     const ofPayer = [...this.#ofPayer.faults(), ...this.#ofPayer.missed(owed)];
     return [
@@ -108,15 +108,15 @@ export class GrpcSurface implements Surface {
   }
 
   close(): void {
-    for (const hearer of [this.#truth, ...this.#hearers, this.#ofPayer]) hearer.close();
+    for (const hearer of [this.#truth, ...this.#listeners, this.#ofPayer]) hearer.close();
     this.#client.close();
   }
 
-  #slotsOf({ begun, stopped }: Stretch): number[] {
-    return this.#truth.order.filter((slot) => slot >= begun && slot <= stopped);
+  #slotsOf({ started, stopped }: Stretch): number[] {
+    return this.#truth.order.filter((slot) => slot >= started && slot <= stopped);
   }
 
-  async #call({ rpc, fault }: GrpcQuestion): Promise<void> {
+  async #call({ rpc, fault }: GrpcCall): Promise<void> {
     const answer = await this.#client.call(this.#options.key, rpc);
     if (!Buffer.isBuffer(answer)) throw new Refused(answer.name || `status ${answer.status}`);
     const wrong = fault(answer);

@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
 import type { Outcome } from '../report/outcome.ts';
-import type { KnownWallet } from './known-wallets.ts';
+import type { FundedWallet } from './funded-wallets.ts';
 import { Pace } from './pace.ts';
-import { judgeRpc, type RpcAnswer, type RpcQuestion, rpcQuestions } from './rpc-questions.ts';
+import { checkRpc, type RpcCallCheck, type RpcReply, rpcCallChecks } from './rpc-calls.ts';
 import type { Surface } from './surface.ts';
 
 /** Each has a connection of its own, so that nothing waits in the client. */
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 30_000;
 export type JsonRpcOptions = Readonly<{
   url: string;
   key: string;
-  wallets: readonly KnownWallet[];
+  wallets: readonly FundedWallet[];
   perSecond: number;
 }>;
 
@@ -25,26 +25,28 @@ export class JsonRpcSurface implements Surface {
   readonly #tally = new Tally('JSON-RPC over HTTP', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   readonly #options: JsonRpcOptions;
-  readonly #questions: readonly RpcQuestion[];
+  readonly #questions: readonly RpcCallCheck[];
   readonly #agent = new Agent({
     ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
   });
-  #asked = 0;
+  #calls = 0;
   #requests = 0;
 
   constructor(options: JsonRpcOptions) {
     this.#options = options;
-    this.#questions = rpcQuestions(options.wallets);
+    this.#questions = rpcCallChecks(options.wallets);
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     const act = (): Promise<void> =>
-      this.#tally.measure(() => (++this.#requests % BATCH_EACH === 0 ? this.#askBatch() : this.#askOne()));
+      this.#tally.measure(() =>
+        ++this.#requests % BATCH_EACH === 0 ? this.#requestBatch() : this.#requestOne(),
+      );
     const { name } = this.#tally;
     return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
-  async judge(): Promise<readonly Outcome[]> {
+  async check(): Promise<readonly Outcome[]> {
     return [];
   }
 
@@ -54,24 +56,24 @@ export class JsonRpcSurface implements Surface {
 
   /** The next call, under an id that is a number or text. */
   #next() {
-    const number = this.#asked++;
+    const number = this.#calls++;
     const question = this.#questions[number % this.#questions.length]!;
     const id = number % 2 === 0 ? number : `call "${number}"`;
     return { question, id, call: { jsonrpc: '2.0', id, method: question.method, params: question.params } };
   }
 
-  async #askOne(): Promise<void> {
+  async #requestOne(): Promise<void> {
     const { question, id, call } = this.#next();
-    judgeRpc(question, (await this.#post(call)) as RpcAnswer, id, this.#tally);
+    checkRpc(question, (await this.#post(call)) as RpcReply, id, this.#tally);
   }
 
-  async #askBatch(): Promise<void> {
+  async #requestBatch(): Promise<void> {
     const asked = Array.from({ length: BATCH_CALLS }, () => this.#next());
-    const answers = (await this.#post(asked.map(({ call }) => call))) as readonly RpcAnswer[];
+    const answers = (await this.#post(asked.map(({ call }) => call))) as readonly RpcReply[];
     if (!Array.isArray(answers) || answers.length !== BATCH_CALLS) {
       throw new WrongAnswer(`a batch of ${BATCH_CALLS} got ${JSON.stringify(answers)}`);
     }
-    for (const [at, { question, id }] of asked.entries()) judgeRpc(question, answers[at]!, id, this.#tally);
+    for (const [at, { question, id }] of asked.entries()) checkRpc(question, answers[at]!, id, this.#tally);
   }
 
   async #post(body: unknown): Promise<unknown> {

@@ -37,8 +37,8 @@ export class MetricsSurface implements Surface {
     this.#perSecond = perSecond;
   }
 
-  begin(): readonly Pace[] {
-    const act = (): Promise<void> => this.#tally.measure(() => this.#ask());
+  start(): readonly Pace[] {
+    const act = (): Promise<void> => this.#tally.measure(() => this.#request());
     return [new Pace({ name: this.#tally.name, perSecond: this.#perSecond, inFlightMax: 1, act })];
   }
 
@@ -53,7 +53,7 @@ export class MetricsSurface implements Surface {
     };
   }
 
-  async judge(): Promise<readonly Outcome[]> {
+  async check(): Promise<readonly Outcome[]> {
     const of = (name: string): number => sampleOf(this.#families, name);
     const counts = {
       'connections were cut because their clients read too slowly': of('solway_connections_lagged_total'),
@@ -76,7 +76,7 @@ export class MetricsSurface implements Surface {
     void this.#agent.destroy();
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const answer = await request(this.#url, { headers: this.#headers, dispatcher: this.#agent });
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw new Refused(`HTTP ${answer.statusCode}`);

@@ -1,10 +1,10 @@
-import { address } from '../../../src/ledger/address.ts';
+import { address } from '../../../src/solana/address.ts';
 import { udpDropsOf } from '../figures/udp-drops.ts';
 import type { Watched } from '../ledger-truth.ts';
 import { ControlSurface } from './control.ts';
+import type { FundedWallet } from './funded-wallets.ts';
 import { GrpcSurface } from './grpc.ts';
 import { JsonRpcSurface } from './json-rpc.ts';
-import type { KnownWallet } from './known-wallets.ts';
 import { MetricsSurface } from './metrics.ts';
 import { OperatorSession } from './operator-session.ts';
 import { RestSurface } from './rest.ts';
@@ -41,14 +41,14 @@ export type OpenSurfaces = Readonly<{
  */
 export async function openSurfaces(
   service: SoakedService,
-  wallets: readonly KnownWallet[],
+  wallets: readonly FundedWallet[],
   rate: number,
 ): Promise<OpenSurfaces> {
-  const { running, ask, askLedger, keyOf } = service;
+  const { running, request, requestLedger, keyOf } = service;
   const { url, rpcUrl, wsUrl, grpcUrl } = running.ready;
   const key = keyOf('rpc');
   const sent = new SentTransactions({
-    ...{ ask, perSecond: ordinary.transactions * rate },
+    ...{ request, perSecond: ordinary.transactions * rate },
     expect: (signature) => webSocket.expect(signature),
     landed: (stretch) => grpc.landed(stretch),
   });
@@ -63,7 +63,7 @@ export async function openSurfaces(
     grpc.landed(stretch).filter((signature) => sent.sentAt.has(signature));
   const streams = { url: grpcUrl, payer: address(watched.account), sentAt: sent.sentAt, owed };
   const grpc = new GrpcSurface({
-    ...{ ...streams, key: keyOf('grpc'), askLedger, callsPerSecond: ordinary.grpcCalls * rate },
+    ...{ ...streams, key: keyOf('grpc'), requestLedger, callsPerSecond: ordinary.grpcCalls * rate },
   });
   const shreds = await ShredStageSurface.open({
     ...streams,
@@ -73,7 +73,14 @@ export async function openSurfaces(
   });
   const withKey = `?api-key=${key}`;
   const webSocket = await WebSocketSurface.open({
-    ...{ url: wsUrl + withKey, rpcUrl: rpcUrl + withKey, askLedger, watched, wallets, sentAt: sent.sentAt },
+    ...{
+      url: wsUrl + withKey,
+      rpcUrl: rpcUrl + withKey,
+      requestLedger,
+      watched,
+      wallets,
+      sentAt: sent.sentAt,
+    },
     ...{ waitedFor: sent.traffic.waitedFor, states: () => sent.traffic.states() },
     callsPerSecond: ordinary.webSocketCalls * rate,
     listeners: Math.max(1, Math.round(ordinary.listeners * rate)),

@@ -20,19 +20,19 @@ export class Pace {
   readonly #options: PaceOptions;
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
-  readonly #begunAt = performance.now();
-  #begun = 0;
+  readonly #startedAt = performance.now();
+  #started = 0;
   /** What was due and not begun. */
-  #leftOut = 0;
+  #skipped = 0;
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#beginWhatIsDue(), TICK_MS);
+    this.#timer = setInterval(() => this.#startDue(), TICK_MS);
   }
 
   get load(): Load {
     const { name, perSecond } = this.#options;
-    return { name, perSecond, leftOut: this.#leftOut };
+    return { name, perSecond, leftOut: this.#skipped };
   }
 
   /** Begins no more, and waits for what is under way. */
@@ -41,12 +41,12 @@ export class Pace {
     await Promise.all(this.#underWay);
   }
 
-  #beginWhatIsDue(): void {
+  #startDue(): void {
     const { perSecond, inFlightMax, act } = this.#options;
-    const due = Math.floor(((performance.now() - this.#begunAt) / 1_000) * perSecond);
-    for (; this.#begun < due; this.#begun++) {
+    const due = Math.floor(((performance.now() - this.#startedAt) / 1_000) * perSecond);
+    for (; this.#started < due; this.#started++) {
       if (this.#underWay.size >= inFlightMax) {
-        this.#leftOut++;
+        this.#skipped++;
         continue;
       }
       const done = act();

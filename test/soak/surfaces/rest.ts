@@ -1,9 +1,9 @@
 import { Agent, FormData, request } from 'undici';
 import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
 import type { Outcome } from '../report/outcome.ts';
-import type { KnownWallet } from './known-wallets.ts';
+import type { FundedWallet } from './funded-wallets.ts';
 import { Pace } from './pace.ts';
-import { type Envelope, type RestQuestion, restQuestions } from './rest-questions.ts';
+import { type Envelope, type RestCall, restCalls } from './rest-calls.ts';
 import type { Surface } from './surface.ts';
 
 /** Each has a connection of its own, so that nothing waits in the client. */
@@ -17,7 +17,7 @@ export type RestOptions = Readonly<{
   /** Without a path. */
   url: string;
   key: string;
-  wallets: readonly KnownWallet[];
+  wallets: readonly FundedWallet[];
   perSecond: number;
 }>;
 
@@ -28,7 +28,7 @@ export class RestSurface implements Surface {
   readonly #tally = new Tally('REST', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   readonly #options: RestOptions;
-  readonly #questions: readonly RestQuestion[];
+  readonly #questions: readonly RestCall[];
   readonly #agent = new Agent({
     ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
   });
@@ -38,19 +38,21 @@ export class RestSurface implements Surface {
 
   constructor(options: RestOptions) {
     this.#options = options;
-    this.#questions = restQuestions(options.wallets);
+    this.#questions = restCalls(options.wallets);
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     const act = (): Promise<void> => {
       const number = this.#requests++;
-      return this.#tally.measure(() => (number % FILE_EACH === 0 ? this.#storeFile() : this.#ask(number)));
+      return this.#tally.measure(() =>
+        number % FILE_EACH === 0 ? this.#storeFile() : this.#request(number),
+      );
     };
     const { name } = this.#tally;
     return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
-  async judge(): Promise<readonly Outcome[]> {
+  async check(): Promise<readonly Outcome[]> {
     return [];
   }
 
@@ -58,15 +60,15 @@ export class RestSurface implements Surface {
     void this.#agent.destroy();
   }
 
-  async #ask(number: number): Promise<void> {
+  async #request(number: number): Promise<void> {
     const question = this.#questions[number % this.#questions.length]!;
     const { url } = this.#options;
     const search = new URLSearchParams(question.query);
     const reply = await this.#send(`${url}${question.path}?${search}`, { method: 'GET' });
-    this.#judge(question, reply);
+    this.#check(question, reply);
   }
 
-  #judge({ path, refusedWith, isTrue }: RestQuestion, reply: Reply): void {
+  #check({ path, refusedWith, isTrue }: RestCall, reply: Reply): void {
     const { error, result } = this.#opened(path, reply);
     const wrong = (): WrongAnswer => new WrongAnswer(`${path} got ${reply.status} ${reply.text}`);
     if (error !== undefined) {

@@ -1,6 +1,6 @@
-import { sentSignature } from '../../../src/upstream/sent-signature.ts';
+import { signatureOfParams } from '../../../src/upstream/transaction-signature.ts';
 import { Refused, Tally } from '../figures/tally.ts';
-import type { Ask } from '../ledger-truth.ts';
+import type { SendRequest } from '../ledger-truth.ts';
 import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { Traffic } from '../traffic.ts';
@@ -12,7 +12,7 @@ const BLOCKHASH_EVERY_MS = 2_000;
 
 export type SentOptions = Readonly<{
   /** Through the service. */
-  ask: Ask;
+  request: SendRequest;
   perSecond: number;
   /** Waits for a transaction, before it is sent. */
   expect: (signature: string) => Promise<void>;
@@ -21,7 +21,7 @@ export type SentOptions = Readonly<{
 }>;
 
 const signatureOf = (wire: string): string =>
-  sentSignature(Buffer.from(JSON.stringify([wire, { encoding: 'base64' }]))) ?? '';
+  signatureOfParams(Buffer.from(JSON.stringify([wire, { encoding: 'base64' }]))) ?? '';
 
 /** sendTransaction, one after the other from one payer; each is heard of again on every stream. */
 export class SentTransactions implements Surface {
@@ -40,10 +40,10 @@ export class SentTransactions implements Surface {
 
   constructor(options: SentOptions) {
     this.#options = options;
-    this.traffic = new Traffic(options.ask);
+    this.traffic = new Traffic(options.request);
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     this.#refreshing = setInterval(
       () => void this.traffic.refresh().catch((fault: unknown) => this.#tally.fail(fault)),
       BLOCKHASH_EVERY_MS,
@@ -54,7 +54,7 @@ export class SentTransactions implements Surface {
     ];
   }
 
-  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
+  async check(stretch: Stretch): Promise<readonly Outcome[]> {
     this.#stopRefreshing();
     const times = Map.groupBy(this.#options.landed(stretch), (signature) => signature);
     const lost = this.#accepted.filter((signature) => !times.has(signature));

@@ -1,14 +1,14 @@
 import { ArrivalOrder, type Arrivals } from '../../../bench/shreds/arrivals.ts';
-import type { Address } from '../../../src/ledger/address.ts';
 import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-deshred-request.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import type { Address } from '../../../src/solana/address.ts';
 import { Tally } from '../figures/tally.ts';
 import { median } from '../geyser/gauge.ts';
 import { countText } from '../report/count-text.ts';
-import { notJudged, type Outcome, outcomeOf } from '../report/outcome.ts';
+import { notEvaluated, type Outcome, outcomeOf } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 import type { Stretch, Surface } from './surface.ts';
-import { TransactionHearer } from './transaction-hearer.ts';
+import { TransactionListener } from './transaction-listener.ts';
 import { deshredSignature, updateSignature } from './update-signature.ts';
 
 export type ShredStageOptions = Readonly<{
@@ -28,17 +28,17 @@ const NOTHING = new Uint8Array();
 
 /** The shred stage in its three dialects. */
 export class ShredStageSurface implements Surface {
-  readonly #told = new Tally('Shred stage', 'messages', 'from sending a transaction to hearing of it');
+  readonly #received = new Tally('Shred stage', 'messages', 'from sending a transaction to hearing of it');
   readonly #beside = new Tally(
     'Shred stage, deshred and entries',
     'messages',
     'from sending a transaction to hearing of it',
   );
-  readonly tallies = [this.#told, this.#beside];
+  readonly tallies = [this.#received, this.#beside];
   readonly #options: ShredStageOptions;
-  readonly #standard: TransactionHearer;
-  readonly #deshred: TransactionHearer;
-  readonly #entries: TransactionHearer;
+  readonly #standard: TransactionListener;
+  readonly #deshred: TransactionListener;
+  readonly #entries: TransactionListener;
   /** Both stages over one connection, where what comes first was sent first. */
   readonly #order: ArrivalOrder;
   #early: Arrivals = new Map();
@@ -57,12 +57,12 @@ export class ShredStageSurface implements Surface {
     const filter = new Map([['payer', { accountInclude: [payer] }]]);
     const common = { url, key, sentAt };
     this.#order = new ArrivalOrder(url);
-    this.#standard = new TransactionHearer({
-      ...{ ...common, name: 'Subscribe', method: '/geyser.Geyser/Subscribe', tally: this.#told },
+    this.#standard = new TransactionListener({
+      ...{ ...common, name: 'Subscribe', method: '/geyser.Geyser/Subscribe', tally: this.#received },
       request: encodeSubscribeRequest({ transactions: filter }),
       signatureIn: updateSignature,
     });
-    this.#deshred = new TransactionHearer({
+    this.#deshred = new TransactionListener({
       ...{
         ...common,
         name: 'SubscribeDeshred',
@@ -72,7 +72,7 @@ export class ShredStageSurface implements Surface {
       request: encodeSubscribeDeshredRequest({ deshredTransactions: filter }),
       signatureIn: deshredSignature,
     });
-    this.#entries = new TransactionHearer({
+    this.#entries = new TransactionListener({
       ...{ ...common, name: 'SubscribeEntries', method: '/shredstream.ShredstreamProxy/SubscribeEntries' },
       ...{ request: NOTHING, signatureIn: () => null, tally: this.#beside },
     });
@@ -83,11 +83,11 @@ export class ShredStageSurface implements Surface {
     return 'the shred stage by Subscribe, SubscribeDeshred and SubscribeEntries, and both stages over one connection';
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     return [];
   }
 
-  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
+  async check(stretch: Stretch): Promise<readonly Outcome[]> {
     const owed = this.#options.owed(stretch);
     // Of entries come whole batches, which name no transaction.
     const faults = [this.#standard, this.#deshred, this.#entries].flatMap((hearer) => hearer.faults());
@@ -98,11 +98,11 @@ export class ShredStageSurface implements Surface {
     const found = [
       `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries`,
       `${missed.length} missed, ${faults.length} other faults`,
-      `${countText(dropped)} packets dropped by the kernel; ${this.#leadWords()}`,
+      `${countText(dropped)} packets dropped by the kernel; ${this.#leadText()}`,
     ].join(', ');
     // Packets that nobody read in time are lost, and so are the transactions in them.
     const isExcused = missed.length > 0 && faults.length === 0 && dropped > 0 && stretch.wasStarved;
-    if (isExcused) return [notJudged(promise, `no processor was free; ${found}`)];
+    if (isExcused) return [notEvaluated(promise, `no processor was free; ${found}`)];
     return [outcomeOf(promise, found, [...faults, ...missed])];
   }
 
@@ -112,7 +112,7 @@ export class ShredStageSurface implements Surface {
   }
 
   /** How far ahead it was of the standard stream: no promise, since a gateway without a processor hears both at once. */
-  #leadWords(): string {
+  #leadText(): string {
     const both = [...this.#late].flatMap(([signature, told]) => {
       const before = this.#early.get(signature);
       return before === undefined ? [] : [{ ms: told.at - before.at, isFirst: before.nth < told.nth }];

@@ -5,7 +5,7 @@ type SlotInfo = Readonly<{ slot: number; parent: number }>;
 /** A socket that hears of every slot, and sees that each follows the one before. */
 export class SlotListener {
   readonly faults: string[] = [];
-  heard = 0;
+  received = 0;
   readonly #name: string;
   readonly #socket: SocketClient;
   readonly #came: () => void;
@@ -42,7 +42,7 @@ export class SlotListener {
   }
 
   #take({ slot, parent }: SlotInfo): void {
-    this.heard++;
+    this.received++;
     this.#came();
     if (this.#last !== null && parent !== this.#last) {
       this.faults.push(`${this.#name} heard of slot ${slot} on ${parent} after ${this.#last}`);

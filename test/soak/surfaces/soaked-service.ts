@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Agent } from 'undici';
-import { openFreePair } from '../../../src/app/free-pair.ts';
+import { openOnFreePorts } from '../../../src/app/localnet/find-free-ports.ts';
 import type { Product } from '../../../src/protocol/product.ts';
 import { buildWhenNeeded } from '../../../web/build.ts';
 import { ledgerPid } from '../../service/program.ts';
 import { type RunningService, startService } from '../../service/start-service.ts';
-import { type Ask, asking } from '../ledger-truth.ts';
+import { createSendRequest, type SendRequest } from '../ledger-truth.ts';
 
 /** Slots that are held for streams that begin in the past: few, so that memory soon has its size. */
 const REPLAY_SLOTS = 60;
@@ -22,9 +22,9 @@ export type SoakedService = Readonly<{
   setupUrl: string;
   metricsToken: string;
   /** JSON-RPC through the service. */
-  ask: Ask;
+  request: SendRequest;
   /** JSON-RPC of the ledger itself, past the service. */
-  askLedger: Ask;
+  requestLedger: SendRequest;
   ledgerPid: () => number | null;
   /** Closes the connections of those two. */
   close: () => void;
@@ -42,7 +42,7 @@ async function listening(port: number) {
 
 /** A port that is free beside another free one, as the ledger wants them. */
 async function freePairOfPorts(): Promise<number> {
-  const pair = await openFreePair(listening, listening);
+  const pair = await openOnFreePorts(listening, listening);
   for (const { close } of pair) await close();
   return pair[0].port;
 }
@@ -82,8 +82,8 @@ export async function startSoakedService(slotMs: number): Promise<SoakedService>
     keyOf: (product) => ready.keys.find((one) => one.product === product)?.key ?? '',
     setupUrl: (ready as typeof ready & { setupUrl: string }).setupUrl,
     metricsToken: METRICS_TOKEN,
-    ask: asking(`${ready.rpcUrl}?api-key=${key}`, agent),
-    askLedger: asking(`http://127.0.0.1:${rpcPort}/`, agent),
+    request: createSendRequest(`${ready.rpcUrl}?api-key=${key}`, agent),
+    requestLedger: createSendRequest(`http://127.0.0.1:${rpcPort}/`, agent),
     ledgerPid: () => ledgerPid(dataDir),
     close: () => void agent.destroy(),
   };

@@ -4,7 +4,7 @@ import type { Pace } from './pace.ts';
 
 /** The slots in which all was under load, the first and the last, for who holds against them what was told. */
 export type Stretch = Readonly<{
-  begun: number;
+  started: number;
   stopped: number;
   /** Whether processes waited for processors that others had. */
   wasStarved: boolean;
@@ -14,9 +14,9 @@ export type Stretch = Readonly<{
 export interface Surface {
   readonly tallies: readonly Tally[];
   /** Begins what is asked again and again. */
-  begin(): readonly Pace[];
+  start(): readonly Pace[];
   /** Holds what was told against the ledger, when nothing is asked any more. */
-  judge(stretch: Stretch): Promise<readonly Outcome[]>;
+  check(stretch: Stretch): Promise<readonly Outcome[]>;
   /** Ends whatever is open. */
   close(): void;
 }

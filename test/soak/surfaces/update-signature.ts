@@ -1,6 +1,6 @@
-import { signatureFromBytes } from '../../../src/ledger/signature.ts';
 import { readDeshredUpdate } from '../../../src/protocol/geyser/read-deshred-update.ts';
 import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
+import { signatureFromBytes } from '../../../src/solana/signature.ts';
 
 /** The signature of the transaction in a message of `Subscribe`; null where it is something else. */
 export function updateSignature(message: Buffer): string | null {

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultUpstreamLimits } from '../../../src/upstream/limits.ts';
 import { descriptorsOf } from '../figures/descriptors.ts';
 import { EndsWatch } from '../figures/ends-watch.ts';
+import { type IdleCount, IdleCountWatch } from '../figures/idle-count-watch.ts';
 import { type Inside, ProcessWatch } from '../figures/process-watch.ts';
-import { type Unasked, UnaskedWatch } from '../figures/unasked-watch.ts';
 import type { OpenSurfaces } from './open-surfaces.ts';
 import type { SoakedService } from './soaked-service.ts';
 
@@ -57,22 +57,22 @@ export const watchProcesses = (service: SoakedService, { metrics }: OpenSurfaces
 const withoutClients = (pid: number): number => descriptorsOf(pid) - descriptorsOf(process.pid);
 
 /** Counts what both have open before anybody came. */
-export async function watchEmpty(service: SoakedService): Promise<UnaskedWatch[]> {
+export async function watchEmpty(service: SoakedService): Promise<IdleCountWatch[]> {
   await sleep(IDLE_MS);
   const how = { when: 'when all have gone', count: descriptorsOf, closedWithinMs: 2 * IDLE_MS };
-  return [gatewayOf(service), ledgerOf(service)].map((one) => new UnaskedWatch({ ...one, ...how }));
+  return [gatewayOf(service), ledgerOf(service)].map((one) => new IdleCountWatch({ ...one, ...how }));
 }
 
 /** Counts what both have open for clients that only listen. */
-export async function watchListening(service: SoakedService): Promise<UnaskedWatch[]> {
+export async function watchListening(service: SoakedService): Promise<IdleCountWatch[]> {
   await sleep(IDLE_MS);
   const how = { when: 'when clients listen and nobody asks', closedWithinMs: 2 * IDLE_MS };
   return [
-    new UnaskedWatch({ ...gatewayOf(service), ...how, count: withoutClients }),
-    new UnaskedWatch({ ...ledgerOf(service), ...how, count: descriptorsOf }),
+    new IdleCountWatch({ ...gatewayOf(service), ...how, count: withoutClients }),
+    new IdleCountWatch({ ...ledgerOf(service), ...how, count: descriptorsOf }),
   ];
 }
 
 /** Counts again, when it is as it was then. */
-export const countAgain = (watches: readonly UnaskedWatch[]): Promise<Unasked[]> =>
+export const countAgain = (watches: readonly IdleCountWatch[]): Promise<IdleCount[]> =>
   Promise.all(watches.map((one) => one.afterwards()));

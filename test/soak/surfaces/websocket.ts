@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unlessAborted } from '../../../src/base/unless-aborted.ts';
+import { unlessAborted } from '../../../src/base/concurrency/unless-aborted.ts';
 import { SocketClient } from '../../service/socket-client.ts';
 import { Tally } from '../figures/tally.ts';
 import { KitClient } from '../kit-client.ts';
-import { type Ask, LedgerTruth, type Verdict, type Watched } from '../ledger-truth.ts';
+import { type CheckResult, LedgerTruth, type SendRequest, type Watched } from '../ledger-truth.ts';
 import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { Web3jsClient } from '../web3js-client.ts';
 import { WireClient } from '../wire-client.ts';
-import type { KnownWallet } from './known-wallets.ts';
+import type { FundedWallet } from './funded-wallets.ts';
 import { Pace } from './pace.ts';
-import { judgeRpc, type RpcAnswer, type RpcQuestion, rpcQuestions } from './rpc-questions.ts';
+import { checkRpc, type RpcCallCheck, type RpcReply, rpcCallChecks } from './rpc-calls.ts';
 import { SlotListener } from './slot-listener.ts';
 import type { Stretch, Surface } from './surface.ts';
 
@@ -24,9 +24,9 @@ export type WebSocketOptions = Readonly<{
   url: string;
   rpcUrl: string;
   /** Past the service. */
-  askLedger: Ask;
+  requestLedger: SendRequest;
   watched: Watched;
-  wallets: readonly KnownWallet[];
+  wallets: readonly FundedWallet[];
   /** Sockets that hear of every slot. */
   listeners: number;
   callsPerSecond: number;
@@ -39,27 +39,27 @@ export type WebSocketOptions = Readonly<{
 
 type Clients = Readonly<{ wire: WireClient; kit: KitClient; web3js: Web3jsClient }>;
 
-const faulty = ({ missed, doubled, odd }: Verdict): boolean =>
+const faulty = ({ missed, doubled, odd }: CheckResult): boolean =>
   missed.length + doubled.length + odd.length > 0;
 
-const wordsOf = ({ client, kind, missed, doubled, odd }: Verdict): string =>
+const describe = ({ client, kind, missed, doubled, odd }: CheckResult): string =>
   `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 3), doubled: doubled.slice(0, 3), odd: odd.slice(0, 3) })}`;
 
 /** GET /v1/ws: published clients and a plain one that hear of everything, many that hear of slots, and calls. */
 export class WebSocketSurface implements Surface {
   readonly #calls = new Tally('WebSocket calls', 'answers', 'from sending a call to its answer');
-  readonly #told = new Tally(
+  readonly #received = new Tally(
     'WebSocket notifications',
     'messages',
     'from sending a transaction to hearing of its logs at processed',
   );
-  readonly tallies = [this.#calls, this.#told];
+  readonly tallies = [this.#calls, this.#received];
   readonly #options: WebSocketOptions;
   readonly #clients: Clients;
   readonly #socket: SocketClient;
-  readonly #questions: readonly RpcQuestion[];
+  readonly #questions: readonly RpcCallCheck[];
   readonly #listeners: SlotListener[] = [];
-  #asked = 0;
+  #sentCalls = 0;
 
   static async open(options: WebSocketOptions): Promise<WebSocketSurface> {
     const { url, rpcUrl, watched, listeners } = options;
@@ -70,7 +70,9 @@ export class WebSocketSurface implements Surface {
     };
     const surface = new WebSocketSurface(options, clients, await SocketClient.open(url));
     for (let number = 1; number <= listeners; number++) {
-      surface.#listeners.push(await SlotListener.open(`listener ${number}`, url, () => surface.#told.came()));
+      surface.#listeners.push(
+        await SlotListener.open(`listener ${number}`, url, () => surface.#received.came()),
+      );
     }
     await surface.#hearLogs();
     return surface;
@@ -80,7 +82,7 @@ export class WebSocketSurface implements Surface {
     this.#options = options;
     this.#clients = clients;
     this.#socket = socket;
-    this.#questions = rpcQuestions(options.wallets);
+    this.#questions = rpcCallChecks(options.wallets);
   }
 
   /** What is open, in words. */
@@ -96,14 +98,14 @@ export class WebSocketSurface implements Surface {
     await Promise.all([wire.expect(signature), kit.expect(signature)]);
   }
 
-  begin(): readonly Pace[] {
+  start(): readonly Pace[] {
     const act = (): Promise<void> => this.#calls.measure(() => this.#call());
     const { name } = this.#calls;
     return [new Pace({ name, perSecond: this.#options.callsPerSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
-  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
-    return [await this.#judgeClients(stretch), this.#judgeListeners()];
+  async check(stretch: Stretch): Promise<readonly Outcome[]> {
+    return [await this.#checkClients(stretch), this.#checkListeners()];
   }
 
   close(): void {
@@ -113,12 +115,12 @@ export class WebSocketSurface implements Surface {
   }
 
   async #call(): Promise<void> {
-    const id = `call ${this.#asked}`;
-    const question = this.#questions[this.#asked++ % this.#questions.length]!;
+    const id = `call ${this.#sentCalls}`;
+    const question = this.#questions[this.#sentCalls++ % this.#questions.length]!;
     const answer = this.#socket.call(question.method, question.params);
     const { id: _number, ...rest } = await unlessAborted(answer, AbortSignal.timeout(CALL_MAX_MS));
     // The client has matched the id.
-    judgeRpc(question, { ...rest, id } as RpcAnswer, id, this.#calls);
+    checkRpc(question, { ...rest, id } as RpcReply, id, this.#calls);
   }
 
   async #hearLogs(): Promise<void> {
@@ -132,18 +134,18 @@ export class WebSocketSurface implements Surface {
     for (;;) {
       const { result } = await this.#socket.next<{ value: { signature: string } }>(id);
       const sentAt = this.#options.sentAt.get(result.value.signature);
-      if (sentAt === undefined) this.#told.came();
-      else this.#told.took(performance.now() - sentAt);
+      if (sentAt === undefined) this.#received.came();
+      else this.#received.took(performance.now() - sentAt);
     }
   }
 
-  async #judgeClients({ begun, stopped }: Stretch): Promise<Outcome> {
-    const { askLedger, watched, waitedFor } = this.#options;
-    const truth = new LedgerTruth(askLedger, watched);
-    await truth.read(begun, stopped);
+  async #checkClients({ started, stopped }: Stretch): Promise<Outcome> {
+    const { requestLedger, watched, waitedFor } = this.#options;
+    const truth = new LedgerTruth(requestLedger, watched);
+    await truth.read(started, stopped);
     const states = await this.#options.states();
-    const heard = Object.values(this.#clients).flatMap((client) => client.heard);
-    const judged = (): Verdict[] => heard.map((one) => truth.judge(one, waitedFor, states));
+    const heard = Object.values(this.#clients).flatMap((client) => client.received);
+    const judged = (): CheckResult[] => heard.map((one) => truth.check(one, waitedFor, states));
     let verdicts = judged();
     for (const until = performance.now() + QUIET_MS; performance.now() < until && verdicts.some(faulty); ) {
       await sleep(500);
@@ -151,18 +153,18 @@ export class WebSocketSurface implements Surface {
     }
     const sum = (member: 'missed' | 'doubled' | 'odd'): number =>
       verdicts.reduce((all, verdict) => all + verdict[member].length, 0);
-    const count = verdicts.reduce((all, verdict) => all + verdict.heard, 0);
+    const count = verdicts.reduce((all, verdict) => all + verdict.received, 0);
     return outcomeOf(
       '@solana/kit, @solana/web3.js and a plain client miss nothing, hear nothing twice, and no slot goes back',
       `${countText(count)} notifications of ${verdicts.length} subscriptions: ${sum('missed')} missed, ${sum('doubled')} twice, ${sum('odd')} odd`,
-      verdicts.filter(faulty).map(wordsOf),
+      verdicts.filter(faulty).map(describe),
     );
   }
 
-  #judgeListeners(): Outcome {
+  #checkListeners(): Outcome {
     const faults = this.#listeners.flatMap((listener) => listener.faults);
-    const silent = this.#listeners.filter(({ heard }) => heard === 0).length;
-    const heard = this.#listeners.reduce((sum, listener) => sum + listener.heard, 0);
+    const silent = this.#listeners.filter(({ received }) => received === 0).length;
+    const heard = this.#listeners.reduce((sum, listener) => sum + listener.received, 0);
     return outcomeOf(
       'Sockets stay open, and each hears of slot after slot',
       `${this.#listeners.length} sockets, ${countText(heard)} slots, ${faults.length} faults`,

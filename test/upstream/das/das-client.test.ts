@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import type { NftDas } from '../../../src/insight/nft/found-nft.ts';
+import type { NftDas } from '../../../src/decoding/nft/found-nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
@@ -51,7 +51,7 @@ async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits
 
 const asked = (): number[] => mocks.map(({ received }) => received.length);
 
-const ask = (das: NftDas, signal = never) => das.ask('mainnet-beta', 'getAsset', { id: 'x' }, signal);
+const ask = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
 /** How asking ended when it failed: the code, and the server's own error. */
 async function failed(das: NftDas, signal = never): Promise<unknown> {
@@ -67,7 +67,7 @@ describe('a DAS server', () => {
   it('is asked with params by name, and its result is read with exact integers', async () => {
     const das = await stage([answer('{"supply":18446744073709551615,"items":[]}')]);
     const params = { ownerAddress: 'o', limit: 1_000, raw: 2n ** 64n - 1n, absent: undefined };
-    const result = await das.ask('mainnet-beta', 'getAssetsByOwner', params, never);
+    const result = await das.request('mainnet-beta', 'getAssetsByOwner', params, never);
     expect(result).toEqual({ supply: 2n ** 64n - 1n, items: [] });
     const { raw, headers, path } = mocks[0]!.received[0]!;
     const written = '{"ownerAddress":"o","limit":1000,"raw":18446744073709551615}';
@@ -80,7 +80,7 @@ describe('a DAS server', () => {
   it('is there for its own network only', async () => {
     const das = await stage([answer('1')]);
     expect([das.has('mainnet-beta'), das.has('devnet')]).toEqual([true, false]);
-    await expect(das.ask('devnet', 'getAsset', {}, never)).rejects.toMatchObject({
+    await expect(das.request('devnet', 'getAsset', {}, never)).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../../../src/ledger/address.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
+import { addressFromBytes } from '../../../src/solana/address.ts';
 import { Recorder } from './listener.ts';
 import type { Peer, PubsubRequest } from './mock/pubsub-server.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Slot, slot as slotOf } from '../../../src/ledger/units.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
+import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
-import type { BlockSubscription } from '../../../src/upstream/feeds/block-line.ts';
+import type { BlockSubscription } from '../../../src/upstream/feeds/block-stream.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { Recorder } from './listener.ts';
 import { ScriptedChain } from './mock/scripted-chain.ts';
@@ -58,7 +58,10 @@ function start(limits: Partial<FeedLimits> = {}) {
   });
   const tick = (asked: Asked, tip: number): void => {
     chain.tip = tip;
-    asked.listener.notify(Buffer.from(`{"slot":${tip},"parent":${tip - 1},"root":${tip - 32}}`), false);
+    asked.listener.onNotification(
+      Buffer.from(`{"slot":${tip},"parent":${tip - 1},"root":${tip - 32}}`),
+      false,
+    );
   };
   const nth = async (count: number): Promise<Asked> => {
     await until(() => slots.asked.length === count, `slots are asked for ${count} times`);
@@ -93,7 +96,7 @@ describe('a follower of blocks', () => {
     const opening = follower.open(blocks, heard);
     (await nth(1)).accept();
     await opening;
-    (await nth(1)).listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    (await nth(1)).listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     for (const failed of [2, 3, 4]) (await nth(failed)).refuse();
     const last = await nth(5);
     last.accept();
@@ -110,7 +113,7 @@ describe('a follower of blocks', () => {
     const opening = follower.open(blocks, heard);
     (await nth(1)).accept();
     await opening;
-    slots.asked[0]!.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    slots.asked[0]!.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     (await nth(2)).refuse();
     await heard.until(({ failures }) => failures.length > 0, 'the failure');
     expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
@@ -122,7 +125,7 @@ describe('a follower of blocks', () => {
     const first = await nth(1);
     first.accept();
     const end = await opening;
-    first.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     const late = await nth(2);
     // Whoever listened leaves while that attempt hangs, and somebody else comes.
     end();
@@ -131,7 +134,7 @@ describe('a follower of blocks', () => {
     third.accept();
     const endNext = await next;
     late.refuse();
-    first.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     await new Promise(setImmediate);
     endNext();
     await until(() => third.ended() === 1, 'its slots are given back');
@@ -145,7 +148,7 @@ describe('a follower of blocks', () => {
     await opening;
     slots.believed = slotOf(101);
     const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
-    slots.asked[0]!.listener.notify(Buffer.from(absurd), false);
+    slots.asked[0]!.listener.onNotification(Buffer.from(absurd), false);
     tick(slots.asked[0]!, 101);
     await heard.until(({ raw }) => raw.length === 1, 'the block');
     await new Promise(setImmediate);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../../../src/ledger/units.ts';
-import { ReadRefused } from '../../../src/upstream/feeds/chain-reader.ts';
+import { slot } from '../../../src/solana/units.ts';
+import { ReadError } from '../../../src/upstream/feeds/chain-reader.ts';
 import { ScriptedChain } from './mock/scripted-chain.ts';
 import { until } from './stage.ts';
 
@@ -59,14 +59,14 @@ describe('a reader of the chain', () => {
     const tell = (block: { slot: bigint }): void => void told.push(block.slot);
     await reader.eachBlock([100, 102, 103].map(slot), untilEver, tell);
     expect(told).toEqual([100n, 102n, 103n]);
-    await expect(reader.eachBlock([100, 103].map(slot), untilEver, tell)).rejects.toThrow(ReadRefused);
+    await expect(reader.eachBlock([100, 103].map(slot), untilEver, tell)).rejects.toThrow(ReadError);
   });
 
   it('reads a block once, but asks again when it could not be had', async () => {
     const chain = new ScriptedChain(200);
     chain.lacking.add(100);
     const reader = chain.reader();
-    await expect(reader.block(slot(100))).rejects.toThrow(ReadRefused);
+    await expect(reader.block(slot(100))).rejects.toThrow(ReadError);
     chain.lacking.clear();
     await reader.block(slot(100));
     await reader.block(slot(100));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Recorder } from './listener.ts';
-import { obliging } from './mock/obliging.ts';
+import { healthy } from './mock/healthy.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
 
 const KEY = 'Vote111111111111111111111111111111111111111';
@@ -14,7 +14,7 @@ async function open(
   subscription: Parameters<Scene['feed']['open']>[0],
   options: SceneOptions,
 ): Promise<Recorder> {
-  scene = await stage([obliging], options);
+  scene = await stage([healthy], options);
   const heard = new Recorder();
   await scene.feed.open(subscription, heard);
   return heard;

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseJson } from '../../../src/base/json.ts';
-import { type Address, addressBytes } from '../../../src/ledger/address.ts';
-import { Keypair } from '../../../src/ledger/ed25519.ts';
-import { programs } from '../../../src/ledger/programs.ts';
-import { slot } from '../../../src/ledger/units.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import { type Address, addressBytes } from '../../../src/solana/address.ts';
+import { Keypair } from '../../../src/solana/ed25519.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { slot } from '../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
-import { GeyserRig, Heard, watch } from './geyser-rig.ts';
+import { GeyserRig, NotificationRecorder, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
+import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const other = Keypair.fromSeed(new Uint8Array(32).fill(2)).address;
@@ -113,17 +113,17 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start();
     const processed = await rig.open(watch(address));
     const confirmed = await rig.open(watch(address, 'confirmed'));
-    server.tell(slotIs(100, 'created'));
-    server.tell(accountIs(100, address, account(1), 1, signatureOf(first)));
-    server.tell(accountIs(100, address, account(2), 2, signatureOf(second)));
+    server.send(slotIs(100, 'created'));
+    server.send(accountIs(100, address, account(1), 1, signatureOf(first)));
+    server.send(accountIs(100, address, account(2), 2, signatureOf(second)));
     await processed.count(2);
     expect(confirmed.results).toEqual([]);
-    server.tell(slotIs(100, 'processed'));
-    server.tell(slotIs(100, 'confirmed'));
+    server.send(slotIs(100, 'processed'));
+    server.send(slotIs(100, 'confirmed'));
     await confirmed.count(1);
 
     const told = new LedgerNotifier({ intraSlot: true });
-    const expected = [new Heard(), new Heard()] as const;
+    const expected = [new NotificationRecorder(), new NotificationRecorder()] as const;
     told.add(watch(address), expected[0].listener);
     told.add(watch(address, 'confirmed'), expected[1].listener);
     const at = slot(100);
@@ -148,7 +148,7 @@ describe('a Geyser feed', () => {
       { kind: 'processed', slot: at },
       { kind: 'confirmed', slot: at, at: 0n },
     ];
-    for (const event of events) told.tell(event);
+    for (const event of events) told.emit(event);
     expect(processed.results).toEqual(expected[0].results);
     expect(confirmed.results).toEqual(expected[1].results);
     expect(confirmed.results).toMatchObject([{ context: { slot: 100 }, value: { lamports: 2 } }]);
@@ -158,10 +158,10 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start();
     const heard = await rig.open(watch(address));
     const loaded = accountIs(100, address, account(5), 1);
-    server.tell({ ...loaded, account: { ...loaded.account!, isStartup: true } });
+    server.send({ ...loaded, account: { ...loaded.account!, isStartup: true } });
     // A node hands over what else the account still says.
     const drained = account(0, Uint8Array.of(1, 2, 3), programs.token);
-    server.tell(accountIs(100, address, drained, 2, signatureOf(first)));
+    server.send(accountIs(100, address, drained, 2, signatureOf(first)));
     await heard.count(1);
     expect(heard.results).toMatchObject([
       { value: { lamports: 0, owner: programs.system, data: ['', 'base64'] } },
@@ -171,9 +171,9 @@ describe('a Geyser feed', () => {
   it('tells an older write of an account no more once a newer one came', async () => {
     const { server, rig } = await start();
     const heard = await rig.open(watch(address));
-    server.tell(accountIs(100, address, account(2), 8, signatureOf(second)));
-    server.tell(accountIs(100, address, account(1), 7, signatureOf(first)));
-    server.tell(accountIs(100, address, account(3), 9));
+    server.send(accountIs(100, address, account(2), 8, signatureOf(second)));
+    server.send(accountIs(100, address, account(1), 7, signatureOf(first)));
+    server.send(accountIs(100, address, account(3), 9));
     await heard.count(2);
     expect(heard.results.map(({ value }) => value.lamports)).toEqual([2, 3]);
   });
@@ -182,13 +182,13 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start();
     const slots = await rig.open({ kind: 'slot' });
     const roots = await rig.open({ kind: 'root' });
-    server.tell(slotIs(100, 'created', 98));
-    server.tell(slotIs(100, 'processed', 98));
-    server.tell(slotIs(100, 'finalized', 98));
-    server.tell(slotIs(101, 'processed'));
-    server.tell(slotIs(103, 'created', 101));
-    server.tell(slotIs(103, 'processed', 101));
-    server.tell(slotIs(103, 'finalized', 101));
+    server.send(slotIs(100, 'created', 98));
+    server.send(slotIs(100, 'processed', 98));
+    server.send(slotIs(100, 'finalized', 98));
+    server.send(slotIs(101, 'processed'));
+    server.send(slotIs(103, 'created', 101));
+    server.send(slotIs(103, 'processed', 101));
+    server.send(slotIs(103, 'finalized', 101));
     await roots.count(3);
     expect(slots.results).toEqual([
       { slot: 100, parent: 98, root: 90 },
@@ -207,10 +207,10 @@ describe('a Geyser feed', () => {
       await rig.open(watch(address, 'confirmed')),
     ];
     for (let at = 100; at < 104; at++) {
-      server.tell(slotIs(at, 'created'));
-      server.tell(accountIs(at, address, account(at), at, signatureOf(first)));
-      server.tell(slotIs(at, 'processed'));
-      server.tell(slotIs(at, 'confirmed'));
+      server.send(slotIs(at, 'created'));
+      server.send(accountIs(at, address, account(at), at, signatureOf(first)));
+      server.send(slotIs(at, 'processed'));
+      server.send(slotIs(at, 'confirmed'));
     }
     await confirmed.count(4);
     expect([roots.failure, finalized.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
@@ -218,7 +218,7 @@ describe('a Geyser feed', () => {
     expect(confirmed.results.map(({ value }) => value.lamports)).toEqual([100, 101, 102, 103]);
     expect(rig.log.join()).toContain('more slots wait for their root than are held');
     const again = await rig.open({ kind: 'root' });
-    server.tell(slotIs(103, 'finalized'));
+    server.send(slotIs(103, 'finalized'));
     await again.count(1);
   });
 
@@ -243,7 +243,7 @@ describe('a Geyser feed', () => {
         tokenAccounts: 'none',
       },
     });
-    server.tell(transactionIs(100, first, 3));
+    server.send(transactionIs(100, first, 3));
     await mentioned.count(1);
     expect(mentioned.results).toEqual([
       {
@@ -262,13 +262,13 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
     const heard = await rig.open(waitFor('confirmed'));
-    server.tell(slotIs(100, 'created'));
-    server.tell(transactionIs(100, first));
-    server.tell(slotIs(100, 'processed'));
-    server.tell(slotIs(100, 'confirmed'));
+    server.send(slotIs(100, 'created'));
+    server.send(transactionIs(100, first));
+    server.send(slotIs(100, 'processed'));
+    server.send(slotIs(100, 'confirmed'));
     await heard.count(1);
     expect(heard.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
-    expect(heard.isOver).toBe(true);
+    expect(heard.isDone).toBe(true);
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
   });
 
@@ -283,11 +283,11 @@ describe('a Geyser feed', () => {
     const processed = await rig.open(waitFor('processed'));
     await processed.count(1);
     expect(processed.results).toEqual([{ context: { slot: 120 }, value: { err: 'AccountInUse' } }]);
-    expect(processed.isOver).toBe(true);
+    expect(processed.isDone).toBe(true);
 
     const confirmed = await rig.open(waitFor('confirmed'));
     confirmationStatus = 'confirmed';
-    server.tell(slotIs(121, 'confirmed'));
+    server.send(slotIs(121, 'confirmed'));
     await confirmed.count(1);
     expect(confirmed.results).toHaveLength(1);
   });
@@ -316,18 +316,18 @@ describe('a Geyser feed', () => {
       data[108] = 1;
       return data;
     };
-    server.tell(
+    server.send(
       accountIs(100, address, account(1, tokens(1_500_000), programs.token), 1, signatureOf(first)),
     );
-    server.tell(
+    server.send(
       accountIs(100, address, account(1, tokens(2_500_000), programs.token), 2, signatureOf(second)),
     );
-    server.tell(
+    server.send(
       accountIs(101, address, account(1, tokens(3_500_000), programs.token), 3, signatureOf(first)),
     );
-    server.tell(accountIs(101, other, account(5), 4, signatureOf(first)));
+    server.send(accountIs(101, other, account(5), 4, signatureOf(first)));
     const pings = server.pings.length;
-    server.tell({ ping: {} });
+    server.send({ ping: {} });
     await server.until(() => server.pings.length > pings);
     expect([heard.results, plain.results]).toEqual([[], []]);
     answer();
@@ -337,14 +337,14 @@ describe('a Geyser feed', () => {
       '2.5',
       '3.5',
     ]);
-    expect(rig.asked.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
+    expect(rig.requested.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
   });
 
   it('answers the pings of its server', async () => {
     const { server, rig } = await start();
     await rig.open(watch(address));
     const before = server.pings.length;
-    server.tell({ ping: {} });
+    server.send({ ping: {} });
     await server.until(() => server.pings.length > before);
     expect(server.pings.at(-1)).toBe(1);
   });
@@ -353,7 +353,7 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start({ ackTimeoutMs: 30 });
     server.answersPings = false;
     const heard = await rig.open(watch(address));
-    server.tell(accountIs(100, address, account(1), 1));
+    server.send(accountIs(100, address, account(1), 1));
     await heard.count(1);
   });
 
@@ -373,7 +373,7 @@ describe('a Geyser feed', () => {
     };
     await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await server.until(() => server.requests.length === 3);
-    server.tell(accountIs(100, address, account(1), 1));
+    server.send(accountIs(100, address, account(1), 1));
     await heard.count(1);
     expect(heard.failure).toBeNull();
   });
@@ -381,9 +381,9 @@ describe('a Geyser feed', () => {
   it('gives the newcomer up when a server refuses its request only after it answered the ping', async () => {
     const { server, rig } = await start();
     const heard = await rig.open(watch(address));
-    server.tell(slotIs(100, 'processed'));
-    server.tell(slotIs(101, 'processed'));
-    server.tell(accountIs(102, address, account(1), 1));
+    server.send(slotIs(100, 'processed'));
+    server.send(slotIs(101, 'processed'));
+    server.send(accountIs(102, address, account(1), 1));
     await heard.count(1);
     const newcomer = await rig.open(logs('all'));
     server.fail(3, 'failed to create filter');
@@ -402,7 +402,7 @@ describe('a Geyser feed', () => {
     again.end();
     await server.until(() => server.stream.cancelled);
     const last = await rig.open(watch(other));
-    server.tell(accountIs(100, other, account(1), 1));
+    server.send(accountIs(100, other, account(1), 1));
     await last.count(1);
     expect(server.streams.map(({ cancelled }) => cancelled).slice(1)).toEqual([true, false]);
     expect(server.requests.map(({ accounts }) => Object.keys(accounts).length)).toEqual([1, 1, 1]);
@@ -412,11 +412,11 @@ describe('a Geyser feed', () => {
     const { server, rig } = await start();
     const heard = await rig.open(watch(address));
     const broken = accountIs(100, address, account(1), 1);
-    server.tell({
+    server.send({
       ...broken,
       account: { ...broken.account!, account: { ...broken.account!.account!, pubkey: new Uint8Array(31) } },
     });
-    server.tell(accountIs(100, address, account(2), 2));
+    server.send(accountIs(100, address, account(2), 2));
     await heard.count(1);
     expect(heard.results).toMatchObject([{ value: { lamports: 2 } }]);
     expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(

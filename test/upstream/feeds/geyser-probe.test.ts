@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { probeGeyser } from '../../../src/upstream/probe-geyser.ts';
+import { probeGeyser } from '../../../src/upstream/probe/probe-geyser.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { slotIs } from './geyser-told.ts';
+import { slotIs } from './geyser-updates.ts';
 
 const TOKEN = 'a-secret-token';
 let server: GeyserServer;
@@ -20,7 +20,7 @@ describe('the probe of a Geyser server', () => {
       stream.on('cancelled', () => {
         isLeft = true;
       });
-      server.tell(slotIs(100, 'processed'));
+      server.send(slotIs(100, 'processed'));
     };
     expect(await probe(TOKEN)).toEqual({ fault: null, slot: 100n });
     await server.until(() => isLeft);

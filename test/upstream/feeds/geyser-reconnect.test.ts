@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Block } from '../../../src/ledger/block.ts';
-import { blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
-import { Keypair } from '../../../src/ledger/ed25519.ts';
-import { programs } from '../../../src/ledger/programs.ts';
-import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
-import { lamports, type Slot, slot } from '../../../src/ledger/units.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { Block } from '../../../src/solana/block.ts';
+import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { Keypair } from '../../../src/solana/ed25519.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
+import { lamports, type Slot, slot } from '../../../src/solana/units.ts';
 import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { type FillBlocks, GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
+import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const [first, second, third] = [transfer(1), transfer(2), transfer(3)];
@@ -72,11 +72,11 @@ const blockOf = (number: number, transaction = second): Block => ({
 function whole(
   server: GeyserServer,
   number: number,
-  ...updates: Parameters<GeyserServer['tell']>[0][]
+  ...updates: Parameters<GeyserServer['send']>[0][]
 ): void {
-  server.tell(slotIs(number, 'created'));
-  for (const update of updates) server.tell(update);
-  server.tell(slotIs(number, 'processed'));
+  server.send(slotIs(number, 'created'));
+  for (const update of updates) server.send(update);
+  server.send(slotIs(number, 'processed'));
 }
 
 const signaturesOf = (results: readonly { value: { signature: string } }[]): string[] =>
@@ -89,8 +89,8 @@ describe('a Geyser stream that is cut', () => {
     const accounts = await rig.open(watch(address));
     const roots = await rig.open(slots);
     whole(server, 100, transactionIs(100, first));
-    server.tell(slotIs(100, 'confirmed'));
-    server.tell(slotIs(100, 'finalized'));
+    server.send(slotIs(100, 'confirmed'));
+    server.send(slotIs(100, 'finalized'));
     whole(
       server,
       101,
@@ -111,7 +111,7 @@ describe('a Geyser stream that is cut', () => {
       transactionIs(101, second),
       accountIs(101, address, account(1), 7, signatureOf(second)),
     );
-    server.tell(transactionIs(101, third, 1));
+    server.send(transactionIs(101, third, 1));
     whole(server, 102, accountIs(102, address, account(2), 8, signatureOf(third)));
     await accounts.count(2);
     expect(signaturesOf(heard.results)).toEqual([first, second, third].map(signatureOf));
@@ -163,8 +163,8 @@ describe('a Geyser stream that is cut', () => {
     };
     server.fail(UNAVAILABLE, 'bye');
     await server.until(() => server.streams.length === 3 && server.requests.at(-1)?.fromSlot === undefined);
-    server.tell(transactionIs(103, transfer(4)));
-    server.tell(slotIs(103, 'created'));
+    server.send(transactionIs(103, transfer(4)));
+    server.send(slotIs(103, 'created'));
     await heard.count(4);
     expect(gaps).toEqual([[101n, 102n]]);
     expect(signaturesOf(heard.results)).toEqual([first, second, third, transfer(4)].map(signatureOf));
@@ -181,7 +181,7 @@ describe('a Geyser stream that is cut', () => {
     await told.count(1);
     server.fail(UNAVAILABLE, 'bye');
     await server.until(() => server.requests.at(-1)?.fromSlot !== undefined);
-    server.tell(slotIs(105, 'created'));
+    server.send(slotIs(105, 'created'));
     await heard.until(() => heard.failure !== null);
     expect([heard.failure, told.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
     expect(told.results).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('a subscription that is slow to be told', () => {
     const token = Buffer.alloc(165);
     token[108] = 1;
     for (let version = 1; version <= 50; version++) {
-      server.tell(
+      server.send(
         accountIs(
           100,
           address,
@@ -239,7 +239,7 @@ describe('a subscription that is slow to be told', () => {
         ),
       );
     }
-    await rig.until(() => rig.asked.includes('getAccountInfo'));
+    await rig.until(() => rig.requested.includes('getAccountInfo'));
     expect(heard.results).toEqual([]);
     answer();
     await heard.count(50);

@@ -1,29 +1,29 @@
 import { parseJson } from '../../../src/base/json.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import type { Address } from '../../../src/ledger/address.ts';
-import type { Block } from '../../../src/ledger/block.ts';
-import type { Slot } from '../../../src/ledger/units.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { Address } from '../../../src/solana/address.ts';
+import type { Block } from '../../../src/solana/block.ts';
+import type { Slot } from '../../../src/solana/units.ts';
 import { GeyserFeed } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 
 /** What a listener heard. */
-export class Heard {
+export class NotificationRecorder {
   /** `params.result` of each notification. */
   // biome-ignore lint/suspicious/noExplicitAny: notifications have no type of their own
   readonly results: any[] = [];
-  isOver = false;
+  isDone = false;
   failure: string | null = null;
   #waiting: (() => void)[] = [];
 
   readonly listener = {
-    notify: (result: Buffer, last: boolean): void => {
+    onNotification: (result: Buffer, last: boolean): void => {
       this.results.push(parseJson(result.toString('utf8')));
-      this.isOver = last;
+      this.isDone = last;
       this.#wake();
     },
-    fail: ({ code }: { code: string }): void => {
+    onError: ({ code }: { code: string }): void => {
       this.failure = code;
       this.#wake();
     },
@@ -33,8 +33,8 @@ export class Heard {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  count(wanted: number): Promise<void> {
-    return this.until(() => this.results.length >= wanted);
+  count(expected: number): Promise<void> {
+    return this.until(() => this.results.length >= expected);
   }
 
   #wake(): void {
@@ -58,14 +58,14 @@ const quick: Partial<GeyserLimits> = {
 export type FillBlocks = (
   from: Slot,
   to: Slot,
-  tell: (block: Block) => void,
+  onBlock: (block: Block) => void,
   signal: AbortSignal,
 ) => Promise<void>;
 
 /** A feed whose log and questions can be looked at. */
 export class GeyserRig {
   readonly log: string[] = [];
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   /** Raw results by method. */
   readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
   readonly feed: GeyserFeed;
@@ -88,18 +88,18 @@ export class GeyserRig {
       limits: { ...quick, ...limits },
       log: createLogger('debug', (line) => this.log.push(line)),
       reader: {
-        ask: (method) => this.#ask(method),
+        request: (method) => this.#request(method),
         slots: async (from, to) => [from, to],
-        eachBlock: async ([from, to], signal, tell) => {
+        eachBlock: async ([from, to], signal, onBlock) => {
           if (fill === undefined) throw new Error('there is nobody to ask');
-          await fill(from!, to!, tell, signal);
+          await fill(from!, to!, onBlock, signal);
         },
       },
     });
   }
 
-  async #ask(method: MethodName): Promise<Buffer> {
-    this.asked.push(method);
+  async #request(method: MethodName): Promise<Buffer> {
+    this.requested.push(method);
     for (const wake of this.#waiting.splice(0)) wake();
     await this.#held;
     const answer = this.answers[method];
@@ -117,10 +117,10 @@ export class GeyserRig {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  async open(subscription: Subscription): Promise<Heard & { end: () => void }> {
-    const heard = new Heard();
-    const end = await this.feed.open(subscription, heard.listener);
-    return Object.assign(heard, { end });
+  async open(subscription: Subscription): Promise<NotificationRecorder & { end: () => void }> {
+    const recorder = new NotificationRecorder();
+    const end = await this.feed.open(subscription, recorder.listener);
+    return Object.assign(recorder, { end });
   }
 }
 

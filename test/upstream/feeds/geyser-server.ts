@@ -3,7 +3,7 @@ import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
 /** An update of which only something is said. */
-export type Told = Partial<SubscribeUpdate>;
+export type UpdateMessage = Partial<SubscribeUpdate>;
 
 /** What a scripted server does with the requests of a stream; pings are answered either way. */
 export type OnRequest = (request: SubscribeRequest, stream: GeyserStream) => void;
@@ -60,7 +60,7 @@ export class GeyserServer {
     return this.streams.at(-1)!;
   }
 
-  tell(update: Told): void {
+  send(update: UpdateMessage): void {
     this.stream.write(SubscribeUpdate.fromPartial(update as never));
   }
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { frameOf } from '../../../src/protocol/grpc/frames.ts';
+import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
-import { payer } from './geyser-told.ts';
+import { payer } from './geyser-updates.ts';
 
 type Identity = Readonly<{ key: string; cert: string }>;
 
@@ -46,7 +46,7 @@ async function serve(own: Identity): Promise<string> {
   server.on('stream', (stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
-    stream.write(frameOf(Buffer.from('good day')));
+    stream.write(encodeFrame(Buffer.from('good day')));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
@@ -63,7 +63,7 @@ function first(url: string): Promise<string | GrpcStatus> {
     const sizes = { messageMaxBytes: 1_000, windowBytes: 65_535 };
     const stream = new GrpcStream(
       { url, headers: {}, method: '/a.B/C', ...times, ...sizes },
-      { opened: () => {}, message: (bytes) => resolve(bytes.toString()), ended: resolve },
+      { onOpen: () => {}, onMessage: (bytes) => resolve(bytes.toString()), onEnd: resolve },
     );
     ends.push(() => stream.close());
   });

@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer as createLine, type Socket } fr
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { frameOf, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
+import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
 
@@ -83,12 +83,12 @@ class Call {
         ...options,
       },
       {
-        opened: () => {},
-        message: (bytes) => {
+        onOpen: () => {},
+        onMessage: (bytes) => {
           this.messages.push(bytes.toString());
           this.#wake?.();
         },
-        ended: resolve,
+        onEnd: resolve,
       },
     );
     ends.push(() => this.stream.close());
@@ -110,7 +110,7 @@ const accept = (stream: ServerHttp2Stream, headers: Record<string, string> = {})
   );
 
 const compressed = (message: Buffer): Buffer => {
-  const frame = frameOf(message);
+  const frame = encodeFrame(message);
   frame[0] = 1;
   return frame;
 };
@@ -145,7 +145,7 @@ describe('a gRPC stream', () => {
     const url = await listen((stream) => {
       accept(stream, { 'grpc-encoding': encoding });
       stream.write(compressed(compress(Buffer.from('small'))));
-      stream.write(frameOf(Buffer.from('plain')));
+      stream.write(encodeFrame(Buffer.from('plain')));
     });
     const call = new Call(url);
     await call.count(2);
@@ -158,7 +158,7 @@ describe('a gRPC stream', () => {
       stream.on('wantTrailers', () =>
         stream.sendTrailers({ 'grpc-status': '11', 'grpc-message': 'from%20slot 5 %zz' }),
       );
-      stream.end(frameOf(Buffer.from('last')));
+      stream.end(encodeFrame(Buffer.from('last')));
     });
     const call = new Call(url);
     expect(await call.ended).toEqual({ code: 'OUT_OF_RANGE', message: 'from%20slot 5 %zz' });
@@ -202,7 +202,7 @@ describe('a gRPC stream', () => {
   it('ends when a ping is not answered', async () => {
     const url = await listen((stream) => {
       accept(stream);
-      stream.write(frameOf(Buffer.from('hello')));
+      stream.write(encodeFrame(Buffer.from('hello')));
     });
     const line = await throughLine(url);
     const call = new Call(line.url, { pingIntervalMs: 30, pongTimeoutMs: 200 });
@@ -213,7 +213,7 @@ describe('a gRPC stream', () => {
   });
 
   it.each([
-    ['is larger than is taken', frameOf(Buffer.alloc(200))],
+    ['is larger than is taken', encodeFrame(Buffer.alloc(200))],
     ['grows larger than is taken', compressed(gzipSync(Buffer.alloc(100_000)))],
     ['is no gzip', compressed(Buffer.from('plain'))],
     ['has a flag that nobody knows', Buffer.from([2, 0, 0, 0, 1, 0])],
@@ -232,7 +232,7 @@ describe('a gRPC stream', () => {
       let pings = 0;
       session.on('ping', () => ++pings === 5 && held.resolve());
       accept(stream);
-      const message = frameOf(Buffer.alloc(50_000, 'x'));
+      const message = encodeFrame(Buffer.alloc(50_000, 'x'));
       const write = (): void => {
         while (written < 100 && stream.write(message)) written++;
         if (written++ < 100) stream.once('drain', write);
@@ -259,7 +259,7 @@ describe('a server that tells compressed', () => {
       const times = { connectTimeoutMs: 2_000, pingIntervalMs: 10_000, pongTimeoutMs: 10_000 };
       const options = { ...times, ...LARGE, url, headers: {}, method: '/geyser.Geyser/Subscribe' };
       const take = (bytes: Buffer): void => message(bytes.length);
-      const stream = new GrpcStream(options, { opened: () => {}, message: take, ended: resolve });
+      const stream = new GrpcStream(options, { onOpen: () => {}, onMessage: take, onEnd: resolve });
       ends.push(() => stream.close());
     });
   }
@@ -358,7 +358,7 @@ describe('the frames of a gRPC stream', () => {
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }),
         (messages, cuts) => {
-          const bytes = Buffer.concat(messages.map(frameOf));
+          const bytes = Buffer.concat(messages.map(encodeFrame));
           const frames = new GrpcFrames({ ...SIZES, messageMaxBytes: 40 });
           const found: Uint8Array[] = [];
           for (let at = 0, cut = 0; at < bytes.length; cut++) {

@@ -1,12 +1,12 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { createLogger } from '../../../src/base/log.ts';
-import type { Block } from '../../../src/ledger/block.ts';
-import type { Signature } from '../../../src/ledger/signature.ts';
-import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
-import { slot as slotOf } from '../../../src/ledger/units.ts';
+import type { LocalNodeOptions } from '../../../src/localnet/genesis/open.ts';
 import { startLocalnetServer } from '../../../src/localnet/http/server.ts';
-import type { LocalNodeOptions } from '../../../src/localnet/open.ts';
 import { startPubsubServer } from '../../../src/localnet/pubsub/server.ts';
+import type { Block } from '../../../src/solana/block.ts';
+import type { Signature } from '../../../src/solana/signature.ts';
+import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
+import { slot as slotOf } from '../../../src/solana/units.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';

@@ -6,16 +6,16 @@ export class Recorder implements FeedListener {
   readonly raw: string[] = [];
   readonly failures: Failure[] = [];
   /** Whether the last one was said to be the last. */
-  over = false;
+  isDone = false;
   #wake: (() => void) | null = null;
 
-  notify(result: Buffer, last: boolean): void {
+  onNotification(result: Buffer, last: boolean): void {
     this.raw.push(result.toString());
-    this.over ||= last;
+    this.isDone ||= last;
     this.#wake?.();
   }
 
-  fail(failure: Failure): void {
+  onError(failure: Failure): void {
     this.failures.push(failure);
     this.#wake?.();
   }

@@ -5,17 +5,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import { RpcError } from '../../../src/protocol/rpc-error.ts';
-import type { FeedRefusal } from '../../../src/streams/feed.ts';
+import type { FeedError } from '../../../src/streams/feed.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { Recorder } from './listener.ts';
-import { babbling } from './mock/babbling.ts';
-import { doubling } from './mock/doubling.ts';
-import { hangingUp } from './mock/hanging-up.ts';
-import { misnaming } from './mock/misnaming.ts';
+import { closing } from './mock/closing.ts';
+import { duplicateIds } from './mock/duplicate-ids.ts';
+import { healthy } from './mock/healthy.ts';
+import { invalidJson } from './mock/invalid-json.ts';
 import { mute } from './mock/mute.ts';
-import { obliging } from './mock/obliging.ts';
 import type { PubsubBehaviour } from './mock/pubsub-server.ts';
 import { refusing } from './mock/refusing.ts';
+import { wrongIds } from './mock/wrong-ids.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, testLimits, until } from './stage.ts';
 
 const KEY = 'Vote111111111111111111111111111111111111111';
@@ -33,17 +33,17 @@ async function set(behaviours: readonly PubsubBehaviour[], options?: SceneOption
   return scene;
 }
 
-const refusal = (opened: Promise<unknown>): Promise<FeedRefusal> =>
+const refusal = (opened: Promise<unknown>): Promise<FeedError> =>
   opened.then(
     () => {
       throw new Error('it was opened');
     },
-    (fault: FeedRefusal) => fault,
+    (fault: FeedError) => fault,
   );
 
 describe('a feed over nodes', () => {
   it('passes on what a node tells byte for byte', async () => {
-    const { feed, mocks } = await set([obliging]);
+    const { feed, mocks } = await set([healthy]);
     const heard = new Recorder();
     await feed.open(vote, heard);
     const [peer] = mocks[0]!.peers;
@@ -60,7 +60,7 @@ describe('a feed over nodes', () => {
   });
 
   it('asks a node for all that a subscription says, with the headers of its configuration', async () => {
-    const { feed, mocks } = await set([obliging], { headers: { 'x-token': 'secret-token-1' } });
+    const { feed, mocks } = await set([healthy], { headers: { 'x-token': 'secret-token-1' } });
     await feed.open(account, new Recorder());
     const [asked] = mocks[0]!.received.filter(({ method }) => method === 'accountSubscribe');
     expect(asked?.params).toEqual([KEY, { commitment: 'confirmed', encoding: 'base64' }]);
@@ -68,7 +68,7 @@ describe('a feed over nodes', () => {
   });
 
   it('shares one stream of a node between equal subscriptions, and ends it with the last of them', async () => {
-    const { feed, mocks } = await set([obliging]);
+    const { feed, mocks } = await set([healthy]);
     const [one, other] = [new Recorder(), new Recorder()];
     const ends = await Promise.all([feed.open(vote, one), feed.open(vote, other)]);
     const [mock] = mocks;
@@ -86,7 +86,7 @@ describe('a feed over nodes', () => {
   });
 
   it('opens further connections beyond the subscriptions that one may hold', async () => {
-    const { feed, mocks } = await set([obliging], { limits: { connectionSubscriptionsMax: 2 } });
+    const { feed, mocks } = await set([healthy], { limits: { connectionSubscriptionsMax: 2 } });
     await feed.open(vote, new Recorder());
     await feed.open(account, new Recorder());
     await feed.open(subscriptionOf('root'), new Recorder());
@@ -95,7 +95,7 @@ describe('a feed over nodes', () => {
 
   it('spreads what one node has no room for, and says so at once when none has', async () => {
     const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
-    const { feed, mocks } = await set([obliging, obliging], { limits });
+    const { feed, mocks } = await set([healthy, healthy], { limits });
     const root = subscriptionOf('root');
     const end = await feed.open(vote, new Recorder());
     await feed.open(account, new Recorder());
@@ -107,13 +107,13 @@ describe('a feed over nodes', () => {
 
   it.each([
     ['never acknowledges', mute],
-    ['answers another request', misnaming],
-    ['sends what is no JSON', babbling],
-    ['hangs up', hangingUp],
-    ['gives one id to two subscriptions', doubling],
+    ['answers another request', wrongIds],
+    ['sends what is no JSON', invalidJson],
+    ['hangs up', closing],
+    ['gives one id to two subscriptions', duplicateIds],
     ['lacks the method', refusing(-32601, 'Method not found')],
   ])('goes to another node when one %s', async (_, behaviour) => {
-    const { feed, mocks } = await set([behaviour, obliging]);
+    const { feed, mocks } = await set([behaviour, healthy]);
     const heard = [];
     for (let i = 0; i < 3; i++) {
       const recorder = new Recorder();
@@ -156,7 +156,7 @@ describe('a feed over nodes', () => {
     ['percent-encoded', 'bad key %33f1c2d9e8b7a6f5%65'],
   ])('does not pass on a key that a node tells %s', async (_, message) => {
     const behaviour: PubsubBehaviour = (request, peer) => {
-      if (request.method === 'slotSubscribe') obliging(request, peer);
+      if (request.method === 'slotSubscribe') healthy(request, peer);
       else peer.send(`{"jsonrpc":"2.0","error":{"code":-32602,"message":"${message}"},"id":${request.id}}`);
     };
     const { feed } = await set([behaviour], { secret: '3f1c2d9e8b7a6f5e', limits: { openTimeoutMs: 200 } });
@@ -164,18 +164,18 @@ describe('a feed over nodes', () => {
   });
 
   it('fails with UPSTREAM_UNAVAILABLE when no node stays on the line', async () => {
-    const { feed } = await set([hangingUp, hangingUp], { limits: { openTimeoutMs: 300 } });
+    const { feed } = await set([closing, closing], { limits: { openTimeoutMs: 300 } });
     expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
   it('ends a connection on which two subscriptions have one id', async () => {
-    const { feed, logged } = await set([doubling, obliging]);
+    const { feed, logged } = await set([duplicateIds, healthy]);
     await feed.open(vote, new Recorder());
     expect(logged.join()).toContain('one id for two subscriptions');
   });
 
   it('logs why a node cannot be reached, and no address', async () => {
-    const { feed, mocks, logged } = await set([obliging], { limits: { openTimeoutMs: 300 } });
+    const { feed, mocks, logged } = await set([healthy], { limits: { openTimeoutMs: 300 } });
     await mocks[0]!.close();
     await refusal(feed.open(vote, new Recorder()));
     expect(logged.join()).toContain('"detail":"ECONNREFUSED"');
@@ -195,7 +195,7 @@ describe('a feed over nodes', () => {
           ws: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
         },
       ],
-      pool: { ask: () => Promise.reject(new Error('nobody is asked')), status: () => [] },
+      pool: { request: () => Promise.reject(new Error('nobody is asked')), status: () => [] },
       limits: { ...testLimits, openTimeoutMs: 300 },
       log: createLogger('debug', (line) => logged.push(line)),
     });
@@ -206,14 +206,14 @@ describe('a feed over nodes', () => {
   });
 
   it('refuses what no node would read', async () => {
-    const { feed, mocks } = await set([obliging], { limits: { requestMaxBytes: 120 } });
+    const { feed, mocks } = await set([healthy], { limits: { requestMaxBytes: 120 } });
     const refused = await refusal(feed.open(account, new Recorder()));
     expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
     expect(mocks[0]?.received).toEqual([]);
   });
 
   it('leaves a node whose slots stand still while the network moves on', async () => {
-    const { feed, mocks, networkSlot, logged } = await set([obliging, obliging]);
+    const { feed, mocks, networkSlot, logged } = await set([healthy, healthy]);
     const heard = new Recorder();
     await feed.open(vote, heard);
     const first = mocks.findIndex((mock) => mock.count('voteSubscribe') === 1);
@@ -232,7 +232,7 @@ describe('a feed over nodes', () => {
 
   it('leaves a node that answers no ping, also while the whole network stands still', async () => {
     const limits = { pingIntervalMs: 50, pongTimeoutMs: 300 };
-    const { feed, mocks, logged } = await set([obliging, obliging], { limits });
+    const { feed, mocks, logged } = await set([healthy, healthy], { limits });
     await feed.open(vote, new Recorder());
     for (const peer of mocks[0]!.peers) peer.socket.pause();
     await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is asked');
@@ -240,7 +240,7 @@ describe('a feed over nodes', () => {
   });
 
   it('stays on a node whose slots stand still with the whole network', async () => {
-    const { feed, mocks } = await set([obliging], { limits: { stallMs: 50 } });
+    const { feed, mocks } = await set([healthy], { limits: { stallMs: 50 } });
     const heard = new Recorder();
     await feed.open(vote, heard);
     await new Promise((resolve) => setTimeout(resolve, 300));

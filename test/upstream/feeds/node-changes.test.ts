@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Keypair } from '../../../src/ledger/ed25519.ts';
+import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
-import { SourceRig, wholeSlot } from '../geyser-source/source-rig.ts';
+import { SourceRig, wholeSlot } from '../geyser/source-rig.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, signatureOf, slotIs, transfer } from './geyser-told.ts';
+import { account, accountIs, signatureOf, slotIs, transfer } from './geyser-updates.ts';
 import { LedgerScene } from './ledger-scene.ts';
 import { Recorder } from './listener.ts';
 import { subscriptionOf, until } from './stage.ts';
@@ -78,17 +78,17 @@ describe('when the servers of Geyser are others', () => {
     const rig = new GeyserRig([server.url]);
     closers.push(() => rig.feed.close());
     const heard = await rig.open(watch(address));
-    server.tell(slotIs(100, 'created'));
-    server.tell(accountIs(100, address, account(1), 1, signatureOf(transfer(1))));
-    server.tell(slotIs(100, 'processed'));
+    server.send(slotIs(100, 'created'));
+    server.send(accountIs(100, address, account(1), 1, signatureOf(transfer(1))));
+    server.send(slotIs(100, 'processed'));
     await heard.count(1);
     await until(() => rig.feed.position()?.slot === 100n, 'the slot is told to its end');
     rig.feed.setNodes([nodeOf('other', other)]);
     await other.until(() => other.requests.length > 0);
     expect(other.requests[0]?.fromSlot).toBe('100');
-    other.tell(slotIs(101, 'created', 100));
-    other.tell(accountIs(101, address, account(2), 2, signatureOf(transfer(2))));
-    other.tell(slotIs(101, 'processed', 100));
+    other.send(slotIs(101, 'created', 100));
+    other.send(accountIs(101, address, account(2), 2, signatureOf(transfer(2))));
+    other.send(slotIs(101, 'processed', 100));
     await heard.count(2);
     expect(heard.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
     rig.feed.setNodes([]);
@@ -101,16 +101,16 @@ describe('when the servers of Geyser are others', () => {
     const rig = new SourceRig([server]);
     closers.push(() => rig.source.close());
     await server.until(() => server.pings.length > 0);
-    for (const update of wholeSlot(100)) server.tell(update);
-    await rig.heard('100 processed');
+    for (const update of wholeSlot(100)) server.send(update);
+    await rig.untilEmitted('100 processed');
     rig.source.setNodes(
       [nodeOf('node-0', server), nodeOf('other', other)].map((node) => ({ ...node, grpc: node.grpc! })),
     );
     await other.until(() => other.pings.length > 0);
     rig.source.setNodes([{ ...nodeOf('other', other), grpc: other.url }]);
-    for (const slot of [100, 101, 102]) for (const update of wholeSlot(slot)) other.tell(update);
-    await rig.heard('102 processed');
-    expect(rig.told.filter((line) => line.endsWith('processed'))).toEqual([
+    for (const slot of [100, 101, 102]) for (const update of wholeSlot(slot)) other.send(update);
+    await rig.untilEmitted('102 processed');
+    expect(rig.emitted.filter((line) => line.endsWith('processed'))).toEqual([
       '100 processed',
       '101 processed',
       '102 processed',

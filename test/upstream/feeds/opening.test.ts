@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import { topicHubOptions } from '../../../src/gateway/topics.ts';
+import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { Recorder } from './listener.ts';
+import { healthy } from './mock/healthy.ts';
 import { mute } from './mock/mute.ts';
-import { obliging } from './mock/obliging.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 import { slow } from './mock/slow.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
@@ -79,7 +79,7 @@ function feedOf(
 ): NetworkFeed {
   const feed = createFeed({
     network: 'devnet',
-    pool: { ask: () => Promise.reject(new Error('nobody answers')), status: () => [] },
+    pool: { request: () => Promise.reject(new Error('nobody answers')), status: () => [] },
     nodes: urls.map((ws, index) => ({ name: `node-${index}`, url: 'http://127.0.0.1:1/', ws })),
     limits: { ...testLimits, ...limits },
     log: createLogger('debug', (line) => lines.push(line)),
@@ -91,7 +91,7 @@ function feedOf(
 describe('the opening of a subscription', () => {
   it('goes to another node when one takes the connection and says nothing', async () => {
     const door = await Door.open();
-    const good = await node(obliging);
+    const good = await node(healthy);
     // Nobody would wait for the first node as long as this.
     const feed = feedOf([door.url, good.url], { handshakeTimeoutMs: 200 });
     await feed.open(vote, new Recorder());
@@ -99,7 +99,7 @@ describe('the opening of a subscription', () => {
   });
 
   it('goes to another node when one has an address that nobody can connect to, which is told without it', async () => {
-    const good = await node(obliging);
+    const good = await node(healthy);
     const lines: string[] = [];
     await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
     expect(good.count('voteSubscribe')).toBe(1);
@@ -121,7 +121,7 @@ describe('the opening of a subscription', () => {
 
   it('waits for a node that comes back, with a new connection', async () => {
     const door = await Door.open();
-    const good = await node(obliging);
+    const good = await node(healthy);
     const opened = feedOf([door.url], { handshakeTimeoutMs: 200 }).open(vote, new Recorder());
     await until(() => door.connections === 1, 'it is connected to');
     door.onConnection = door.lead(good);
@@ -131,7 +131,7 @@ describe('the opening of a subscription', () => {
 
   it('does not wait on a connection that is dead for its pings to tell', async () => {
     const door = await Door.open();
-    const good = await node(obliging);
+    const good = await node(healthy);
     door.onConnection = door.lead(good);
     const feed = feedOf([door.url], { pingIntervalMs: 60_000 });
     await feed.open(vote, new Recorder());
@@ -142,7 +142,7 @@ describe('the opening of a subscription', () => {
   });
 
   it('keeps a connection on which only this is not acknowledged', async () => {
-    const [quiet, good] = [await node(mute), await node(obliging)];
+    const [quiet, good] = [await node(mute), await node(healthy)];
     const feed = feedOf([quiet.url, good.url], { ackTimeoutMs: 200 });
     const ticking = setInterval(() => quiet.tick(), 20);
     ends.push(() => clearInterval(ticking));
@@ -188,7 +188,7 @@ describe('the opening of a subscription', () => {
 
   it('waits for a node that a proxy says is away', async () => {
     const door = await Door.open();
-    const good = await node(obliging);
+    const good = await node(healthy);
     door.onConnection = (near) => {
       near.end('HTTP/1.1 503 Service Unavailable\r\n\r\n');
       door.onConnection = door.lead(good);

@@ -3,7 +3,7 @@ import { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import type { PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { Recorder } from './listener.ts';
-import { obliging } from './mock/obliging.ts';
+import { healthy } from './mock/healthy.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 
 let scene: Scene;
@@ -26,11 +26,11 @@ class SilentFeed implements PreferredFeed {
     return null;
   }
 
-  toldUpTo(): null {
+  emittedUpTo(): null {
     return null;
   }
 
-  transactionsTold(): never {
+  emittedTransactions(): never {
     throw new Error('nobody asks for transactions');
   }
 
@@ -41,7 +41,7 @@ class SilentFeed implements PreferredFeed {
 
 it('a feed that is given up before it told a slot leaves no gap behind', async () => {
   const preferred = new SilentFeed();
-  scene = await stage([obliging], {
+  scene = await stage([healthy], {
     preferred,
     answer: (method, [from, to]) =>
       method === 'getBlocks'
@@ -52,7 +52,7 @@ it('a feed that is given up before it told a slot leaves no gap behind', async (
   const heard = new Recorder();
   await scene.feed.open(subscriptionOf('root'), heard);
   mock!.tick(5);
-  preferred.listeners[0]!.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+  preferred.listeners[0]!.onError(new Failure('UPSTREAM_UNAVAILABLE'));
   await until(() => mock!.count('rootSubscribe') === 1, 'PubSub is asked');
   for (const peer of mock!.peers) await peer.read();
   mock!.tick();
@@ -82,7 +82,7 @@ it('blocks are followed by the slots of a preferred feed where no node has PubSu
   const heard = new Recorder();
   const blocks = { commitment: 'confirmed', transactionDetails: 'none' };
   await scene.feed.open(subscriptionOf('block', 'all', blocks), heard);
-  preferred.listeners[0]!.notify(Buffer.from('{"slot":1001,"parent":1000,"root":969}'), false);
+  preferred.listeners[0]!.onNotification(Buffer.from('{"slot":1001,"parent":1000,"root":969}'), false);
   await heard.until(({ raw }) => raw.length === 1, 'the block');
   expect(heard.results[0].value.slot).toBe(1_001);
 });

@@ -1,12 +1,12 @@
 import { createLogger } from '../../../src/base/log.ts';
-import { slot } from '../../../src/ledger/units.ts';
-import type { Call, Source } from '../../../src/protocol/call.ts';
+import type { Call, RpcClient } from '../../../src/protocol/call.ts';
 import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
+import { slot } from '../../../src/solana/units.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
-import type { NodeStanding } from '../../../src/upstream/node-status.ts';
+import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 
 /** Short enough for tests, long enough for a busy machine. */
@@ -60,8 +60,8 @@ export async function stage(
   const asked: Call[] = [];
   const logged: string[] = [];
   let tip = 1_000;
-  const pool: Source & { status: () => readonly NodeStanding[] } = {
-    ask: (call) => {
+  const pool: RpcClient & { status: () => readonly NodeFeedStatus[] } = {
+    request: (call) => {
       asked.push(call);
       const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
       const answer = options.answer?.(call.method, params) ?? tip;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Signature } from '../../../src/ledger/signature.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { Signature } from '../../../src/solana/signature.ts';
 import { LedgerScene } from './ledger-scene.ts';
 import { Recorder } from './listener.ts';
 import { subscriptionOf } from './stage.ts';
@@ -193,7 +193,7 @@ export const survive = ({ name, down, up }: Ending): void => {
       'tell the outcome of a transaction at %s once',
       async (commitment) => {
         const { recorder } = heard[`signature ${commitment}`]!;
-        await recorder.until(({ over }) => over, 'the outcome');
+        await recorder.until(({ isDone }) => isDone, 'the outcome');
         const err = scene.lab.node.history.locate(waitedFor)?.err;
         expect(recorder.results.map(({ value }) => value)).toEqual(['receivedSignature', { err }]);
       },

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import { slot } from '../../../src/ledger/units.ts';
+import { slot } from '../../../src/solana/units.ts';
 import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { PubsubNodes } from '../../../src/upstream/feeds/pubsub-nodes.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
-import type { NodeStanding } from '../../../src/upstream/node-status.ts';
+import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
 import { Recorder } from './listener.ts';
-import { obliging } from './mock/obliging.ts';
+import { healthy } from './mock/healthy.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 
 const [vote, root] = [subscriptionOf('vote'), subscriptionOf('root')];
@@ -26,7 +26,7 @@ describe('the PubSub of a node of another chain', () => {
   it('is not asked, also when the others have no room', async () => {
     states.set('node-1', 'wrong-chain');
     const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
-    scene = await stage([obliging, obliging], { stateOf, limits });
+    scene = await stage([healthy, healthy], { stateOf, limits });
     await scene.feed.open(vote, new Recorder());
     await expect(scene.feed.open(root, new Recorder())).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect([kinds(0), kinds(1)]).toEqual([[], ['slotSubscribe', 'voteSubscribe']]);
@@ -34,7 +34,7 @@ describe('the PubSub of a node of another chain', () => {
 
   it('is not asked where there is no other', async () => {
     states.set('node-1', 'wrong-chain');
-    scene = await stage([obliging], { stateOf, limits: { openTimeoutMs: 300 } });
+    scene = await stage([healthy], { stateOf, limits: { openTimeoutMs: 300 } });
     await expect(scene.feed.open(vote, new Recorder())).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
@@ -42,7 +42,7 @@ describe('the PubSub of a node of another chain', () => {
   });
 
   it('is left as soon as that is known', async () => {
-    scene = await stage([obliging, obliging], { stateOf });
+    scene = await stage([healthy, healthy], { stateOf });
     await scene.feed.open(vote, new Recorder());
     expect(kinds(0)).toContain('voteSubscribe');
     states.set('node-1', 'wrong-chain');
@@ -52,7 +52,7 @@ describe('the PubSub of a node of another chain', () => {
 
   it('is not tried in place of one that is behind', async () => {
     states.set('node-2', 'wrong-chain');
-    scene = await stage([obliging, obliging, obliging], { stateOf });
+    scene = await stage([healthy, healthy, healthy], { stateOf });
     await scene.feed.open(vote, new Recorder());
     scene.mocks[2]!.tick(100);
     scene.networkSlot(1_100);
@@ -61,7 +61,7 @@ describe('the PubSub of a node of another chain', () => {
   });
 
   it('has no voice in where the network is', () => {
-    const status = (name: string, at: number): NodeStanding => ({
+    const status = (name: string, at: number): NodeFeedStatus => ({
       name,
       network: 'devnet',
       state: stateOf(name),

@@ -1,4 +1,4 @@
-import { encodeBase58 } from '../../../src/ledger/base58.ts';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { type Behaviour, type Received, send } from './server.ts';
 
 /** What a chain says of transactions; a test changes it as it goes. */

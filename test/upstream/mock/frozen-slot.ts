@@ -1,5 +1,5 @@
+import { type ReportedState, reporting } from './reporting.ts';
 import type { Behaviour } from './server.ts';
-import { type Told, telling } from './telling.ts';
 
 /** Tells of one slot for ever. */
-export const frozenSlot = (told: Told): Behaviour => telling({ ...told, slot: 4_950 });
+export const frozenSlot = (reported: ReportedState): Behaviour => reporting({ ...reported, slot: 4_950 });

@@ -1,10 +1,10 @@
+import { type ReportedState, reporting } from './reporting.ts';
 import { type Behaviour, sendError } from './server.ts';
-import { type Told, telling } from './telling.ts';
 
 /** Knows how things are, and not how they came to be. */
 export const noHistory =
-  (told: Told): Behaviour =>
+  (reported: ReportedState): Behaviour =>
   (request, reply, socket) => {
-    if (request.method !== 'getTransaction') telling(told)(request, reply, socket);
+    if (request.method !== 'getTransaction') reporting(reported)(request, reply, socket);
     else sendError(reply, request.id, -32011, 'Transaction history is not available from this node');
   };

@@ -1,6 +1,7 @@
-import { genesisHashes } from '../../../src/upstream/chain.ts';
+import { genesisHashes } from '../../../src/upstream/genesis.ts';
+import { type ReportedState, reporting } from './reporting.ts';
 import type { Behaviour } from './server.ts';
-import { type Told, telling } from './telling.ts';
 
 /** Belongs to testnet. */
-export const wrongNetwork = (told: Told): Behaviour => telling({ ...told, genesis: genesisHashes.testnet });
+export const wrongNetwork = (reported: ReportedState): Behaviour =>
+  reporting({ ...reported, genesis: genesisHashes.testnet });

@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DiskCache } from '../../../src/upstream/off-chain/disk-cache.ts';
+import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document-memory-cache.ts';
 import { type OffChainLimits, offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
-import { MemoryCache } from '../../../src/upstream/off-chain/memory-cache.ts';
 import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
-import { bytes, type Host, json, never, openClient, startHost } from './hosts.ts';
+import { bytes, type Host, json, neverAborted, openClient, startHost } from './hosts.ts';
 
 let host: Host;
 let folder = '';
@@ -45,7 +45,7 @@ async function start(limits: Partial<OffChainLimits> = {}): Promise<OffChainClie
 }
 
 async function read(client: OffChainClient, ...paths: string[]): Promise<unknown[]> {
-  const found = await client.read(paths.map(at), never);
+  const found = await client.read(paths.map(at), neverAborted);
   return paths.map((path) => found.get(at(path)));
 }
 
@@ -63,7 +63,7 @@ describe('documents that were read', () => {
     const second = await start();
     expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
     expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
-    expect(host.asked).toEqual(['/1']);
+    expect(host.requestedPaths).toEqual(['/1']);
     expect(second.counts).toMatchObject({ fetches: 0, fromDisk: 1, fromMemory: 1 });
   });
 
@@ -73,13 +73,13 @@ describe('documents that were read', () => {
     const both = () => read(client, '/1', '/none');
     expect(await both()).toEqual([{ at: '/1' }, undefined]);
     await both();
-    expect(host.asked.length).toBe(2);
+    expect(host.requestedPaths.length).toBe(2);
     clock.now += 100;
     await both();
-    expect(host.asked).toEqual(['/1', '/none', '/none']);
+    expect(host.requestedPaths).toEqual(['/1', '/none', '/none']);
     clock.now += 900;
     await read(client, '/1');
-    expect(host.asked.slice(3)).toEqual(['/1']);
+    expect(host.requestedPaths.slice(3)).toEqual(['/1']);
   });
 
   it('are known to be absent over a restart; what only failed is tried again', async () => {
@@ -88,11 +88,11 @@ describe('documents that were read', () => {
     host.scripts.set('/busy', bytes('', {}, 503));
     await read(first, '/none', '/busy');
     await read(first, '/none', '/busy');
-    expect(host.asked.length).toBe(2);
+    expect(host.requestedPaths.length).toBe(2);
     await first.close();
     host.scripts.delete('/busy');
     expect(await read(await start(), '/none', '/busy')).toEqual([undefined, { at: '/busy' }]);
-    expect(host.asked.slice(2)).toEqual(['/busy']);
+    expect(host.requestedPaths.slice(2)).toEqual(['/busy']);
   });
 
   it('are forgotten when told, on the disk too, and while they are fetched', async () => {
@@ -100,7 +100,7 @@ describe('documents that were read', () => {
     await read(client, '/1');
     client.forget(at('/1'));
     await read(client, '/1');
-    expect(host.asked.length).toBe(2);
+    expect(host.requestedPaths.length).toBe(2);
     const arrived = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     host.scripts.set('/2', (request, reply) => {
@@ -150,10 +150,10 @@ describe('documents that were read', () => {
     for (const file of filesIn()) damage(file);
     const second = await start({ diskMaxBytes: 2 * 1024 ** 3 });
     expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
-    expect(host.asked.length).toBe(2);
+    expect(host.requestedPaths.length).toBe(2);
     await second.close();
     expect(await read(await start(), '/1')).toEqual([{ at: '/1' }]);
-    expect(host.asked.length).toBe(2);
+    expect(host.requestedPaths.length).toBe(2);
   });
 
   it('are read all the same when nothing can be written', async () => {
@@ -240,7 +240,7 @@ describe('the folder of documents', () => {
 
 describe('the memory of documents', () => {
   it('is bounded in bytes, and loses what was not asked for longest', () => {
-    const cache = new MemoryCache(10_000, () => 0);
+    const cache = new DocumentMemoryCache(10_000, () => 0);
     const kept = { document: Buffer.alloc(2_000), until: 1 };
     for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, kept);
     cache.get('a');

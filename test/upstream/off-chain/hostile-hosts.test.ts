@@ -7,11 +7,11 @@ import {
   bytes,
   type Host,
   json,
-  never,
+  neverAborted,
+  noResponse,
   openClient,
   redirect,
   type Script,
-  silence,
   startHost,
 } from './hosts.ts';
 
@@ -40,7 +40,7 @@ async function open(options: Partial<OffChainOptions> = {}): Promise<void> {
 
 /** What is read at a URI; undefined when nothing is. */
 async function read(uri: string): Promise<unknown> {
-  return (await client.read([uri], never)).get(uri);
+  return (await client.read([uri], neverAborted)).get(uri);
 }
 
 /** What is read of a host that does this. */
@@ -110,7 +110,7 @@ describe('off-chain JSON', () => {
         reply.write(TEXT, () => socket.destroy());
       },
     ],
-    ['nothing', silence],
+    ['nothing', noResponse],
   ] as [string, Script][])('is absent where the host sends %s', async (_, script) => {
     expect(await readOf(script, { tryTimeoutMs: 300, timeoutMs: 1_000 })).toBeUndefined();
   });
@@ -160,7 +160,7 @@ describe('off-chain JSON', () => {
     await open({ limits: { perHostMax: 1, unprovenPerHostMax: 1 } });
     expect(await read(at('/meta'))).toEqual(META);
     expect(await read(at('/once'))).toEqual(META);
-    expect([host.asked, host.connections()]).toEqual([['/meta', '/once', '/once'], 2]);
+    expect([host.requestedPaths, host.connections()]).toEqual([['/meta', '/once', '/once'], 2]);
   });
 
   it('is asked for over connections that are not kept, where it is said so', async () => {
@@ -201,10 +201,10 @@ describe('off-chain JSON', () => {
       `ar://${'x'.repeat(43)}`,
       'data:application/json,{"name":"n","image":"i"}',
     ];
-    const found = await client.read(uris, never);
+    const found = await client.read(uris, neverAborted);
     expect(uris.map((uri) => found.get(uri))).toEqual([META, META, META]);
-    expect(host.asked).toEqual([`/ipfs/${cid}/1.json`]);
-    expect(other.asked.sort()).toEqual([`/ipfs/${cid}/1.json`, `/${'x'.repeat(43)}`].sort());
+    expect(host.requestedPaths).toEqual([`/ipfs/${cid}/1.json`]);
+    expect(other.requestedPaths.sort()).toEqual([`/ipfs/${cid}/1.json`, `/${'x'.repeat(43)}`].sort());
   });
 });
 
@@ -251,7 +251,7 @@ describe('an address that must not be connected to', () => {
     const startedAt = performance.now();
     expect(await read(uri)).toBeUndefined();
     expect(await read(at('/x'))).toBeUndefined();
-    expect([victim.asked, victim.connections()]).toEqual([[], 0]);
+    expect([victim.requestedPaths, victim.connections()]).toEqual([[], 0]);
     // Refused, not tried and given up.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
@@ -303,7 +303,7 @@ describe('reading the same from several places at once', () => {
     expect(client.inFlight).toBe(1);
     release.resolve();
     expect(await Promise.all(readings)).toEqual([META, META, META]);
-    expect([host.asked, client.inFlight]).toEqual([['/x'], 0]);
+    expect([host.requestedPaths, client.inFlight]).toEqual([['/x'], 0]);
   });
 
   it('goes on for the others when one leaves, and is given up when the last has left', async () => {
@@ -315,7 +315,7 @@ describe('reading the same from several places at once', () => {
     const socket = await arrived.promise;
     leavers[0]?.abort();
     expect((await readings[0])?.size).toBe(0);
-    expect([client.inFlight, client.lanes.active, socket.destroyed]).toEqual([1, 1, false]);
+    expect([client.inFlight, client.queues.active, socket.destroyed]).toEqual([1, 1, false]);
     const closed = once(socket, 'close');
     leavers[1]?.abort();
     expect((await readings[1])?.size).toBe(0);
@@ -341,7 +341,7 @@ describe('reading the same from several places at once', () => {
       expect(await first).toBeUndefined();
       release.resolve();
       expect(await second).toEqual(META);
-      expect([host.asked, client.inFlight]).toEqual([['/x'], 0]);
+      expect([host.requestedPaths, client.inFlight]).toEqual([['/x'], 0]);
     } finally {
       vi.useRealTimers();
     }
@@ -363,8 +363,8 @@ describe('reading the same from several places at once', () => {
     await open({ limits: { urisMax: 5, readingMaxBytes: 2_500 } });
     const found = await client.read(
       Array.from({ length: 9 }, (_, i) => at(`/${i}`)),
-      never,
+      neverAborted,
     );
-    expect([found.size, host.asked.length]).toEqual([2, 5]);
+    expect([found.size, host.requestedPaths.length]).toEqual([2, 5]);
   });
 });

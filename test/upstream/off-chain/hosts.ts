@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { OffChain } from '../../../src/endpoints/services.ts';
+import type { OffChain } from '../../../src/rest-api/services.ts';
 import { OffChainClient, type OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
 
 /** What a host does with a request. */
@@ -10,7 +10,7 @@ export type Script = (request: IncomingMessage, reply: ServerResponse, socket: S
 export type Host = Readonly<{
   port: number;
   /** Paths that were asked for. */
-  asked: string[];
+  requestedPaths: string[];
   /** Headers of each request. */
   headers: IncomingMessage['headers'][];
   /** Connections that were made. */
@@ -26,12 +26,12 @@ export async function startHost(
   address = '127.0.0.2',
   port = 0,
 ): Promise<Host> {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const headers: IncomingMessage['headers'][] = [];
   const byPath = new Map(Object.entries(scripts));
   let connections = 0;
   const server = createServer((request, reply) => {
-    asked.push(request.url ?? '');
+    requestedPaths.push(request.url ?? '');
     headers.push(request.headers);
     const path = (request.url ?? '').split('?')[0] ?? '';
     const script = byPath.get(path) ?? byPath.get('*');
@@ -45,7 +45,7 @@ export async function startHost(
   await new Promise<void>((resolve) => server.listen(port, address, resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
+    requestedPaths,
     headers,
     connections: () => connections,
     scripts: byPath,
@@ -76,9 +76,9 @@ export const bytes =
 export const redirect = (location: string, status = 302): Script => bytes('', { location }, status);
 
 /** Never says anything. */
-export const silence: Script = () => undefined;
+export const noResponse: Script = () => undefined;
 
-export const never = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 
 /** A client that may go to 127.0.0.2 on the given ports. Every name is there. */
 export function openClient(

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
-import { type Host, json, never, openClient, startHost } from './hosts.ts';
+import { type Host, json, neverAborted, openClient, startHost } from './hosts.ts';
 
 const HOSTS = 100;
 const URIS_PER_HOST = 1_000;
@@ -55,7 +55,7 @@ async function storm(round: number): Promise<Read[]> {
 
 async function timedReading(host: number, answered: string): Promise<Read> {
   const startedAt = performance.now();
-  const found = await client.read([answered, ...count(URIS_PER_HOST, (n) => slowUri(host, n))], never);
+  const found = await client.read([answered, ...count(URIS_PER_HOST, (n) => slowUri(host, n))], neverAborted);
   return { tookMs: performance.now() - startedAt, found: [...found.keys()] };
 }
 
@@ -77,7 +77,7 @@ it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer 
   const before = process.memoryUsage().rss;
   let waiting = 0;
   const watch = setInterval(() => {
-    waiting = Math.max(waiting, client.lanes.waiting);
+    waiting = Math.max(waiting, client.queues.waiting);
   }, 5);
   const first = summaryOf(await storm(0));
   clearInterval(watch);
@@ -86,7 +86,7 @@ it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer 
   expect(first.answered).toBeGreaterThan(HOSTS * 0.9);
   expect(waiting).toBeLessThanOrEqual(limits.queueMax);
   expect(most).toBeLessThanOrEqual(limits.inFlightMax + HOSTS);
-  expect([client.inFlight, client.lanes.active, client.lanes.waiting]).toEqual([0, 0, 0]);
+  expect([client.inFlight, client.queues.active, client.queues.waiting]).toEqual([0, 0, 0]);
   // By now all of them rest, so that nobody waits for them, but perhaps for what else the machine does.
   const second = await stormAtRest(1);
   const shortMs = limits.timeoutMs / 2;

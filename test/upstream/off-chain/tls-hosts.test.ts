@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { never, openClient } from './hosts.ts';
+import { neverAborted, openClient } from './hosts.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const trusted = getCACertificates('default');
@@ -39,7 +39,7 @@ async function read(host: string, addresses = ['127.0.0.2']): Promise<unknown> {
   const client = await openClient([port], { resolve: async () => addresses });
   const uri = `https://${host}:${port}/`;
   try {
-    return (await client.read([uri], never)).get(uri);
+    return (await client.read([uri], neverAborted)).get(uri);
   } finally {
     await client.close();
   }

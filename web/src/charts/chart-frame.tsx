@@ -126,12 +126,12 @@ export function StepTip({
   total?: number;
   format?: (value: number) => string;
 }) {
-  const shown = rows.length > TIP_ROWS_MAX ? rows.filter(({ value }) => value !== null && value > 0) : rows;
+  const topRows = rows.length > TIP_ROWS_MAX ? rows.filter(({ value }) => value !== null && value > 0) : rows;
   return (
     <>
       <p className="plot-tip-title">{formatStep(at, stepMs)} UTC</p>
       <dl className="plot-tip-rows">
-        {shown.slice(0, TIP_ROWS_MAX).map(({ id, label, color, value }) => (
+        {topRows.slice(0, TIP_ROWS_MAX).map(({ id, label, color, value }) => (
           <div key={id}>
             <dt>
               <Swatch color={color} />

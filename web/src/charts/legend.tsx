@@ -4,8 +4,8 @@ import type { Series } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
 /** Which series are left out, by their ids. */
-export type Hidden = Readonly<{
-  shown: readonly Series[];
+export type SeriesVisibility = Readonly<{
+  visible: readonly Series[];
   isHidden: (id: string) => boolean;
   toggle: (id: string) => void;
   /** Shows this one alone. */
@@ -14,11 +14,14 @@ export type Hidden = Readonly<{
 }>;
 
 /** The series of a chart of which some may be left out. @param initially - left out at first. */
-export function useHidden(series: readonly Series[], initially: readonly string[] = []): Hidden {
+export function useSeriesVisibility(
+  series: readonly Series[],
+  initially: readonly string[] = [],
+): SeriesVisibility {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(() => new Set(initially));
   return useMemo(
     () => ({
-      shown: series.filter(({ id }) => !hidden.has(id)),
+      visible: series.filter(({ id }) => !hidden.has(id)),
       isHidden: (id) => hidden.has(id),
       toggle: (id) =>
         setHidden(new Set(hidden.has(id) ? [...hidden].filter((one) => one !== id) : [...hidden, id])),
@@ -36,7 +39,7 @@ export function Legend({
   noteOf,
 }: {
   series: readonly Series[];
-  hidden: Hidden;
+  hidden: SeriesVisibility;
   /** A number beside the name. */
   noteOf?: (series: Series) => string;
 }) {

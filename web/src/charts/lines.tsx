@@ -1,15 +1,15 @@
 import { type ReactNode, useMemo } from 'react';
 import { formatCount, formatShort } from '../format.ts';
 import { ChartFrame, StepTip } from './chart-frame.tsx';
-import { Legend, useHidden } from './legend.tsx';
+import { Legend, useSeriesVisibility } from './legend.tsx';
 import { fromZero, type PlotSpec, pathsOf } from './plot-spec.ts';
 import {
   type ChartProps,
   isFlat,
+  isolatedSteps,
   type Series,
   startsOf,
   stepAt,
-  stepsAlone,
   summarize,
   type TimeAxis,
 } from './series.ts';
@@ -33,24 +33,24 @@ const aroundInTens = (min: number | null, max: number | null): readonly [number,
 
 function specOf(
   axis: TimeAxis,
-  shown: readonly Series[],
+  visible: readonly Series[],
   isLog: boolean,
   tick: (value: number) => string,
 ): PlotSpec {
   const starts = startsOf(axis);
   return {
-    shape: `${isLog} ${shown.map(({ id, color }) => `${id} ${color}`).join()}`,
+    shape: `${isLog} ${visible.map(({ id, color }) => `${id} ${color}`).join()}`,
     // In the middle of its step, because it was measured all through it.
     data: [
       starts.map((at) => at + axis.stepMs / 2),
-      ...shown.map(({ values }) => starts.map((_, step) => values[step] ?? null)),
+      ...visible.map(({ values }) => starts.map((_, step) => values[step] ?? null)),
     ],
     xRange: [axis.from, axis.from + starts.length * axis.stepMs],
     yRange: isLog ? aroundInTens : fromZero(1),
     isLog,
     tick,
     series: (paint, plots) =>
-      shown.map(({ label, color }) => ({
+      visible.map(({ label, color }) => ({
         label,
         stroke: paint.of(color),
         width: 1.75,
@@ -60,7 +60,7 @@ function specOf(
           fill: paint.of(color),
           stroke: paint.of(color),
           // Where points lie too close to be drawn, one that stands alone would not be seen at all.
-          filter: (plot, at, areAllShown) => (areAllShown ? null : stepsAlone(plot.data[at] ?? [])),
+          filter: (plot, at, areAllVisible) => (areAllVisible ? null : isolatedSteps(plot.data[at] ?? [])),
         },
       })),
   };
@@ -69,22 +69,22 @@ function specOf(
 /** Levels over time, such as percentiles. What was not measured is a gap. */
 export function Lines(props: LinesProps) {
   const { axis, series, format = formatCount, tick = formatShort, isLog = false, hiddenAtFirst } = props;
-  const hidden = useHidden(series, hiddenAtFirst);
-  const { shown } = hidden;
-  const spec = useMemo(() => specOf(axis, shown, isLog, tick), [axis, shown, isLog, tick]);
+  const hidden = useSeriesVisibility(series, hiddenAtFirst);
+  const { visible } = hidden;
+  const spec = useMemo(() => specOf(axis, visible, isLog, tick), [axis, visible, isLog, tick]);
 
   return (
     <ChartFrame
       {...props}
-      series={shown}
+      series={visible}
       tableSeries={series}
       spec={spec}
       summary={summarize(props, 'measured')}
       legend={isFlat(series) ? null : <Legend series={series} hidden={hidden} />}
       tip={({ at }) => {
         const step = stepAt(axis, at);
-        if (step === null || isFlat(shown)) return null;
-        const rows = shown.map(({ id, label, color, values }) => ({
+        if (step === null || isFlat(visible)) return null;
+        const rows = visible.map(({ id, label, color, values }) => ({
           id,
           label,
           color,

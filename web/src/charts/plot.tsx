@@ -33,13 +33,13 @@ const shared = (latest: Latest): Pick<uPlot.Options, 'legend' | 'cursor' | 'hook
     drag: { x: true, y: false, setScale: false },
   },
   hooks: {
-    setCursor: [(plot) => tellPoint(plot, latest)],
-    setSelect: [(plot) => tellZoom(plot, latest)],
+    setCursor: [(plot) => emitPoint(plot, latest)],
+    setSelect: [(plot) => emitZoom(plot, latest)],
     draw: [(plot) => latest.current.spec.draw?.(plot, latest.current.paint)],
   },
 });
 
-function tellPoint(plot: uPlot, latest: Latest): void {
+function emitPoint(plot: uPlot, latest: Latest): void {
   const { left = -1, top = -1 } = plot.cursor;
   if (left < 0) {
     latest.current.onPoint(null);
@@ -54,7 +54,7 @@ function tellPoint(plot: uPlot, latest: Latest): void {
   });
 }
 
-function tellZoom(plot: uPlot, latest: Latest): void {
+function emitZoom(plot: uPlot, latest: Latest): void {
   const { left, width } = plot.select;
   if (width <= 0) return;
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);

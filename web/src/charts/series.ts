@@ -48,7 +48,7 @@ export const isFlat = (series: readonly Series[]): boolean =>
   series.every(({ values }) => values.every((value) => value === null || value === 0));
 
 /** Steps that were measured while none beside them was: no line leads there. */
-export const stepsAlone = (values: ArrayLike<number | null | undefined>): number[] =>
+export const isolatedSteps = (values: ArrayLike<number | null | undefined>): number[] =>
   Array.from(values, (_, step) => step).filter(
     (step) => isMeasured(values[step]) && !isMeasured(values[step - 1]) && !isMeasured(values[step + 1]),
   );
@@ -91,15 +91,15 @@ export function summarize(
 ): string {
   const stretch = `${title}, from ${formatTime(axis.from)} to ${formatTime(axis.to)} UTC.`;
   if (isFlat(series)) return `${stretch} Nothing in this stretch.`;
-  const told = series.map(({ label, values }) => {
-    const known = values.filter((value) => value !== null);
-    const [least, most] = [Math.min(...known), Math.max(...known)];
-    if (known.length === 0) return `${label}: nothing measured.`;
+  const sentences = series.map(({ label, values }) => {
+    const measuredValues = values.filter((value) => value !== null);
+    const [least, most] = [Math.min(...measuredValues), Math.max(...measuredValues)];
+    if (measuredValues.length === 0) return `${label}: nothing measured.`;
     const when = formatStep(axis.from + values.indexOf(most) * axis.stepMs, axis.stepMs);
     if (kind === 'measured')
-      return `${label}: ${format(least)} to ${format(most)}, last ${format(known.at(-1) ?? 0)}.`;
-    const sum = known.reduce((all, value) => all + value, 0);
+      return `${label}: ${format(least)} to ${format(most)}, last ${format(measuredValues.at(-1) ?? 0)}.`;
+    const sum = measuredValues.reduce((all, value) => all + value, 0);
     return `${label}: ${format(sum)} in all, at most ${format(most)} at ${when}.`;
   });
-  return `${stretch} ${told.join(' ')}`;
+  return `${stretch} ${sentences.join(' ')}`;
 }

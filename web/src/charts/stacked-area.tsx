@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { formatCount, formatShort } from '../format.ts';
 import { ChartFrame, StepTip } from './chart-frame.tsx';
-import { Legend, useHidden } from './legend.tsx';
+import { Legend, useSeriesVisibility } from './legend.tsx';
 import { fadeFrom, fromZero, type PlotSpec, pathsOf } from './plot-spec.ts';
 import {
   type ChartProps,
@@ -26,21 +26,21 @@ export type StackedAreaProps = ChartProps &
   }>;
 
 /** The later end of what is stacked is drawn first, and what is below it over it. */
-function specOf(axis: TimeAxis, shown: readonly Series[], tick: (value: number) => string): PlotSpec {
+function specOf(axis: TimeAxis, visible: readonly Series[], tick: (value: number) => string): PlotSpec {
   const steps = stepsOf(axis);
   const starts = startsOf(axis);
   // The last step gets its end, else it would be a line without width.
   const times = [...starts, axis.from + steps * axis.stepMs];
-  const sums = stack(shown, steps).map((values) => [...values, values.at(-1) ?? 0]);
+  const sums = stack(visible, steps).map((values) => [...values, values.at(-1) ?? 0]);
   const runningFrom = Date.now() < axis.to + axis.stepMs ? starts.at(-1) : undefined;
   return {
-    shape: shown.map(({ id, color }) => `${id} ${color}`).join(),
+    shape: visible.map(({ id, color }) => `${id} ${color}`).join(),
     data: [times, ...sums.toReversed()],
     xRange: [axis.from, axis.from + steps * axis.stepMs],
     yRange: fromZero(4),
     tick,
     series: (paint, plots) =>
-      shown.toReversed().map(({ label, color }) => ({
+      visible.toReversed().map(({ label, color }) => ({
         label,
         fill: paint.of(color),
         stroke: paint.sheet,
@@ -57,22 +57,22 @@ function specOf(axis: TimeAxis, shown: readonly Series[], tick: (value: number) 
 /** Series on top of each other over time, with a legend, a cursor, and the same numbers as a table. */
 export function StackedArea(props: StackedAreaProps) {
   const { axis, series, format = formatCount, tick = formatShort } = props;
-  const hidden = useHidden(series);
-  const { shown } = hidden;
-  const spec = useMemo(() => specOf(axis, shown, tick), [axis, shown, tick]);
+  const hidden = useSeriesVisibility(series);
+  const { visible } = hidden;
+  const spec = useMemo(() => specOf(axis, visible, tick), [axis, visible, tick]);
 
   return (
     <ChartFrame
       {...props}
-      series={shown}
+      series={visible}
       tableSeries={withSum(series, axis)}
       spec={spec}
       summary={summarize(props, 'counted')}
       legend={isFlat(series) ? null : <Legend series={series} hidden={hidden} />}
       tip={({ at }) => {
         const step = stepAt(axis, at);
-        if (step === null || isFlat(shown)) return null;
-        const rows = shown
+        if (step === null || isFlat(visible)) return null;
+        const rows = visible
           .map(({ id, label, color, values }) => ({ id, label, color, value: values[step] ?? 0 }))
           .toReversed();
         const total = rows.reduce((sum, { value }) => sum + value, 0);

@@ -1,6 +1,6 @@
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import { HOUSE } from '../house.ts';
+import { DEFAULT_CUSTOMER_ID } from '../default-tenant.ts';
 import { useCall } from '../queries.ts';
 import { useFrameSearch } from '../range.ts';
 import { recall } from '../theme.ts';
@@ -19,7 +19,7 @@ export function Frame() {
   if (me.data === undefined)
     return <main className="alone">{me.error === null ? <Skeleton /> : <Fault problem={me.error} />}</main>;
   if (me.data.user === null) return <ToSignIn />;
-  return <Signed me={me.data} user={me.data.user} />;
+  return <SignedInFrame me={me.data} user={me.data.user} />;
 }
 
 /** Leads to the sign-in page, once, and from there back to here. */
@@ -33,7 +33,7 @@ function ToSignIn() {
   return <main className="alone" />;
 }
 
-function Signed({ me, user }: { me: Me; user: User }) {
+function SignedInFrame({ me, user }: { me: Me; user: User }) {
   const session = useChosenCustomer(me, user);
   if (session === null) return <FirstCustomer mayMake={me.service.signUp === 'open' || user.isOperator} />;
   return (
@@ -60,37 +60,40 @@ function Signed({ me, user }: { me: Me; user: User }) {
 
 /** The customer in the URL, else the one of the last visit, else the first. */
 function useChosenCustomer(me: Me, user: User): Session | null {
-  const { customer: wanted } = useFrameSearch();
-  const known = useMemo(() => customersOf(me, user), [me, user]);
-  const isForeign = user.isOperator && wanted !== undefined && !known.some(({ id }) => id === wanted);
+  const { customer: requestedId } = useFrameSearch();
+  const ownCustomer = useMemo(() => customersOf(me, user), [me, user]);
+  const isForeign =
+    user.isOperator && requestedId !== undefined && !ownCustomer.some(({ id }) => id === requestedId);
   const foreign = useCall(
     'GET /customers/{customer}',
-    { path: { customer: wanted ?? HOUSE } },
+    { path: { customer: requestedId ?? DEFAULT_CUSTOMER_ID } },
     { enabled: isForeign },
   );
   return useMemo(() => {
     const customers =
-      foreign.data === undefined ? known : [...known, { ...foreign.data, role: 'owner' as const }];
+      foreign.data === undefined
+        ? ownCustomer
+        : [...ownCustomer, { ...foreign.data, role: 'owner' as const }];
     const customer =
-      customers.find(({ id }) => id === wanted) ??
+      customers.find(({ id }) => id === requestedId) ??
       customers.find(({ id }) => id === recall(CUSTOMER_STORED_AS)) ??
       customers[0];
     if (customer === undefined) return null;
     const can = (needed: Customer['role']): boolean => user.isOperator || roleAllows(customer.role, needed);
     return { user, customers, customer, service: me.service, can };
-  }, [known, foreign.data, wanted, user, me.service]);
+  }, [ownCustomer, foreign.data, requestedId, user, me.service]);
 }
 
 /** Those that one is a member of; the operator always has the house's own. */
 function customersOf(me: Me, user: User): readonly Customer[] {
-  if (!user.isOperator || me.customers.some(({ id }) => id === HOUSE)) return me.customers;
-  const house = {
-    id: HOUSE,
+  if (!user.isOperator || me.customers.some(({ id }) => id === DEFAULT_CUSTOMER_ID)) return me.customers;
+  const defaultTenant = {
+    id: DEFAULT_CUSTOMER_ID,
     name: 'House',
     planId: '',
     state: 'active',
     createdAt: 0,
     role: 'owner',
   } as const;
-  return [house, ...me.customers];
+  return [defaultTenant, ...me.customers];
 }

@@ -3,7 +3,7 @@ import { useChangeSearch, useFrameSearch } from '../range.ts';
 import { useSession } from './session.tsx';
 
 /** Keys that the list offers. */
-const KEYS_SHOWN_MAX = 200;
+const KEYS_LISTED_MAX = 200;
 
 /** Narrows a page to one key; it stands in the URL as `key` and goes along. */
 export function KeySwitch() {
@@ -12,7 +12,7 @@ export function KeySwitch() {
   const change = useChangeSearch();
   const keys = useCall('GET /customers/{customer}/keys', {
     path: { customer: customer.id },
-    query: { limit: KEYS_SHOWN_MAX, withRevoked: 'true' },
+    query: { limit: KEYS_LISTED_MAX, withRevoked: 'true' },
   });
   const items = keys.data?.items ?? [];
   return (

@@ -3,20 +3,20 @@ import { useState } from 'react';
 import { IconButton } from '../ui/button.tsx';
 import { Icon, Mark } from '../ui/icon.tsx';
 import { CustomerSwitch } from './customer-switch.tsx';
-import { type Place, places } from './places.ts';
+import { type NavItem, navItems } from './navigation.ts';
 import { type Session, useSession } from './session.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-const isShown =
+const isVisible =
   ({ user, can }: Session) =>
-  ({ needs }: Place): boolean =>
+  ({ needs }: NavItem): boolean =>
     needs === undefined || user.isOperator || (needs === 'admin' && can('admin'));
 
 /** Where one can go: a rail at the left; on a phone a bar below, with the rest in a drawer. */
 export function Rail() {
   const session = useSession();
   const [isOpen, setIsOpen] = useState(false);
-  const shown = isShown(session);
+  const visible = isVisible(session);
   const close = (): void => setIsOpen(false);
 
   return (
@@ -33,15 +33,15 @@ export function Rail() {
         </div>
         <CustomerSwitch />
         <nav aria-label="Pages" className="rail-nav">
-          {places.map((group) => (
+          {navItems.map((group) => (
             <div key={group.title} className="rail-group">
               <p className="rail-title" id={`rail-${group.title}`}>
                 {group.title}
               </p>
               <ul aria-labelledby={`rail-${group.title}`}>
-                {group.places.filter(shown).map((place) => (
-                  <li key={place.to}>
-                    <RailLink place={place} onGo={close} />
+                {group.navItems.filter(visible).map((item) => (
+                  <li key={item.to}>
+                    <RailLink item={item} onGo={close} />
                   </li>
                 ))}
               </ul>
@@ -54,11 +54,11 @@ export function Rail() {
       </div>
       {isOpen ? <div className="rail-shade" onClick={close} aria-hidden="true" /> : null}
       <nav aria-label="Main pages" className="bar">
-        {places
-          .flatMap((group) => group.places)
+        {navItems
+          .flatMap((group) => group.navItems)
           .filter(({ first }) => first === true)
-          .map((place) => (
-            <RailLink key={place.to} place={place} onGo={close} />
+          .map((item) => (
+            <RailLink key={item.to} item={item} onGo={close} />
           ))}
         <button type="button" className="rail-link" aria-expanded={isOpen} onClick={() => setIsOpen(true)}>
           <Icon name="menu" />
@@ -69,15 +69,15 @@ export function Rail() {
   );
 }
 
-const RailLink = ({ place, onGo }: { place: Place; onGo: () => void }) => (
+const RailLink = ({ item, onGo }: { item: NavItem; onGo: () => void }) => (
   <Link
-    to={place.to}
+    to={item.to}
     className="rail-link"
-    activeOptions={{ exact: place.to === '/', includeSearch: false }}
+    activeOptions={{ exact: item.to === '/', includeSearch: false }}
     activeProps={{ 'aria-current': 'page' }}
     onClick={onGo}
   >
-    <Icon name={place.icon} />
-    <span>{place.title}</span>
+    <Icon name={item.icon} />
+    <span>{item.title}</span>
   </Link>
 );

@@ -18,7 +18,7 @@ const titles: Readonly<Record<RangeName, string>> = {
 export function RangePicker() {
   const range = useRange();
   const change = useChangeSearch();
-  const [isAsking, setIsAsking] = useState(false);
+  const [isCustomOpen, setIsCustomOpen] = useState(false);
 
   return (
     <>
@@ -31,7 +31,7 @@ export function RangePicker() {
               type="button"
               aria-pressed={range.name === name}
               className="choice-button"
-              onClick={() => setIsAsking(true)}
+              onClick={() => setIsCustomOpen(true)}
             >
               {titles[name]}
             </button>
@@ -48,12 +48,12 @@ export function RangePicker() {
           ),
         )}
       </fieldset>
-      {isAsking ? (
+      {isCustomOpen ? (
         <CustomRange
           initial={range.bounds()}
-          onClose={() => setIsAsking(false)}
+          onClose={() => setIsCustomOpen(false)}
           onChoose={(from, to) => {
-            setIsAsking(false);
+            setIsCustomOpen(false);
             change({ range: 'custom', from, to });
           }}
         />

@@ -1,8 +1,8 @@
 import { createContext, useContext } from 'react';
 import type { MemberRole } from '../../../src/control/accounts/roles.ts';
-import type { Answered } from '../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../src/control/api/contract/contract.ts';
 
-export type Me = Answered<'GET /me'>;
+export type Me = RouteOutput<'GET /me'>;
 export type User = NonNullable<Me['user']>;
 export type Customer = Me['customers'][number];
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { wordsOf } from '../api.ts';
+import { messageOf } from '../api.ts';
 import { signOut } from '../auth.ts';
 import { type Theme, themes, useTheme } from '../theme.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -28,15 +28,15 @@ export function UserMenu() {
   const { user } = useSession();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
 
-  const leave = async (): Promise<void> => {
+  const signOutAndLeave = async (): Promise<void> => {
     try {
       await signOut();
       client.clear();
       await navigate({ to: '/sign-in', search: {} });
     } catch (thrown) {
-      say(wordsOf(thrown), 'bad');
+      toast(messageOf(thrown), 'bad');
     }
   };
 
@@ -62,7 +62,7 @@ export function UserMenu() {
         }
         items={[
           { label: 'Settings', onSelect: () => void navigate({ to: '/settings' }) },
-          { label: 'Sign out', onSelect: () => void leave() },
+          { label: 'Sign out', onSelect: () => void signOutAndLeave() },
         ]}
       />
       <ThemeSwitch />

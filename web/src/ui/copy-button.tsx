@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button, type ButtonProps, IconButton } from './button.tsx';
 import { useToast } from './toast.tsx';
 
-const SHOWN_MS = 2_000;
+const FEEDBACK_MS = 2_000;
 
 /** Copies a text and says so. `label` names what is copied: "Copy the key". */
 export function CopyButton({
@@ -11,7 +11,7 @@ export function CopyButton({
   compact = false,
   ...rest
 }: { text: string | (() => string); label: string; compact?: boolean } & Omit<ButtonProps, 'children'>) {
-  const say = useToast();
+  const toast = useToast();
   const [isDone, setIsDone] = useState(false);
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -20,11 +20,11 @@ export function CopyButton({
     try {
       await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
       setIsDone(true);
-      say('Copied.');
+      toast('Copied.');
       clearTimeout(timer.current);
-      timer.current = window.setTimeout(() => setIsDone(false), SHOWN_MS);
+      timer.current = window.setTimeout(() => setIsDone(false), FEEDBACK_MS);
     } catch {
-      say('The browser did not let this page copy. Select the text and copy it by hand.', 'bad');
+      toast('The browser did not let this page copy. Select the text and copy it by hand.', 'bad');
     }
   };
 

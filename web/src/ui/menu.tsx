@@ -40,7 +40,7 @@ export function Menu({ label, button, buttonProps, items, head, align = 'start' 
     const element = list.current;
     if (box === undefined || element === null) return;
     element.showPopover();
-    place(element, box, align);
+    positionMenu(element, box, align);
     entries()[0]?.focus();
   };
 
@@ -135,10 +135,10 @@ function nextEntry(key: string, at: number, all: readonly HTMLElement[]): number
 }
 
 /** Beside the button, and inside the window. */
-function place(element: HTMLElement, box: DOMRect, align: 'start' | 'end'): void {
+function positionMenu(element: HTMLElement, box: DOMRect, align: 'start' | 'end'): void {
   const { offsetWidth, offsetHeight } = element;
-  const wanted = align === 'end' ? box.right - offsetWidth : box.left;
-  const left = Math.max(GAP_PX, Math.min(wanted, window.innerWidth - offsetWidth - GAP_PX));
+  const desiredLeft = align === 'end' ? box.right - offsetWidth : box.left;
+  const left = Math.max(GAP_PX, Math.min(desiredLeft, window.innerWidth - offsetWidth - GAP_PX));
   const below = box.bottom + GAP_PX;
   const fits = below + offsetHeight <= window.innerHeight;
   element.style.left = `${left}px`;

@@ -1,9 +1,9 @@
-import type { Older } from '../older.ts';
+import type { PagedList } from '../paged-list.ts';
 import { Button } from './button.tsx';
 import { Fault } from './field.tsx';
 
 /** At the end of a list: the page behind it, and how much is shown. @param what - a word for one of them. */
-export const MoreButton = ({ list, what }: { list: Older<unknown>; what: string }) => (
+export const MoreButton = ({ list, what }: { list: PagedList<unknown>; what: string }) => (
   <div className="row">
     <Fault problem={list.problem} />
     {list.hasMore ? (

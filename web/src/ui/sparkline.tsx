@@ -3,8 +3,8 @@ const HEIGHT = 28;
 
 /** Points of a line through what was measured; what was not is a gap. */
 function linesThrough(values: readonly (number | null)[]): string {
-  const known = values.filter((value) => value !== null);
-  const top = Math.max(...known, 0);
+  const measured = values.filter((value) => value !== null);
+  const top = Math.max(...measured, 0);
   const step = values.length > 1 ? WIDTH / (values.length - 1) : 0;
   let pen = 'M';
   let path = '';

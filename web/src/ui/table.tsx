@@ -212,14 +212,14 @@ function sortRows<Row>(
 }
 
 function save<Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const kept = columns.filter(({ csv }) => csv !== undefined);
-  const head = kept.map(({ title }) => title);
+  const csvColumns = columns.filter(({ csv }) => csv !== undefined);
+  const head = csvColumns.map(({ title }) => title);
   downloadText(
     `${name}.csv`,
     'text/csv',
     toCsv(
       head,
-      rows.map((row) => kept.map(({ csv }) => csv?.(row) ?? null)),
+      rows.map((row) => csvColumns.map(({ csv }) => csv?.(row) ?? null)),
     ),
   );
 }

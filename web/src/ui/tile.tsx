@@ -8,7 +8,7 @@ export type Delta = Readonly<{
   /** Which way is good news; null: neither. */
   good: 'up' | 'down' | null;
   /** How a difference is said where percentages of a number are none, such as points. */
-  words?: (difference: number) => string;
+  formatDifference?: (difference: number) => string;
 }>;
 
 /** One number of the page with its line and how it was before. */
@@ -34,21 +34,21 @@ export function Tile({
       {values === undefined ? null : <Sparkline values={values} />}
       {children}
       <p className="tile-note">
-        {delta === undefined ? null : <DeltaWords delta={delta} />}
+        {delta === undefined ? null : <DeltaText delta={delta} />}
         {note}
       </p>
     </section>
   );
 }
 
-function DeltaWords({ delta: { now, before, good, words } }: { delta: Delta }) {
+function DeltaText({ delta: { now, before, good, formatDifference } }: { delta: Delta }) {
   if (now === null || before === null) return null;
   const difference = now - before;
-  if (words === undefined && before === 0)
+  if (formatDifference === undefined && before === 0)
     return now === 0 ? null : <span className="delta">none before</span>;
   const direction = difference > 0 ? 'up' : 'down';
   const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
-  const size = words?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
+  const size = formatDifference?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
   if (difference === 0 || /^0\.?0* /.test(size)) return <span className="delta">unchanged</span>;
   return (
     <span className={`delta ${tone}`}>

@@ -2,22 +2,22 @@ import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef
 import { IconButton } from './button.tsx';
 
 type Toast = Readonly<{ id: number; text: string; tone: 'good' | 'bad' }>;
-type Say = (text: string, tone?: Toast['tone']) => void;
+type ShowToast = (text: string, tone?: Toast['tone']) => void;
 
-const SHOWN_MS = 6_000;
+const VISIBLE_MS = 6_000;
 const TOASTS_MAX = 4;
 
-const ToastContext = createContext<Say>(() => {});
+const ToastContext = createContext<ShowToast>(() => {});
 
 /** Says what was done, in sight and to screen readers. */
-export const useToast = (): Say => useContext(ToastContext);
+export const useToast = (): ShowToast => useContext(ToastContext);
 
 export function ToastArea({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const last = useRef(0);
 
   const drop = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
-  const say = useCallback<Say>(
+  const showToast = useCallback<ShowToast>(
     (text, tone = 'good') => {
       last.current += 1;
       const id = last.current;
@@ -25,11 +25,11 @@ export function ToastArea({ children }: { children: ReactNode }) {
       const others = (all: readonly Toast[]) => all.filter((toast) => toast.text !== text);
       setToasts((all) => [...others(all).slice(1 - TOASTS_MAX), { id, text, tone }]);
       // Problems stay until they were read.
-      if (tone === 'good') setTimeout(() => drop(id), SHOWN_MS);
+      if (tone === 'good') setTimeout(() => drop(id), VISIBLE_MS);
     },
     [drop],
   );
-  const value = useMemo(() => say, [say]);
+  const value = useMemo(() => showToast, [showToast]);
 
   return (
     <ToastContext value={value}>

@@ -3,7 +3,7 @@ import { customerStates } from '../../accounts/roles.ts';
 import type { Route, RouteName } from './route.ts';
 import {
   adminToken,
-  auditLine,
+  auditEntry,
   done,
   email,
   endedToken,
@@ -164,7 +164,7 @@ export const accountRoutes = {
     access: 'admin',
     summary: 'What was changed, by whom and from where, the newest first',
     query: auditQuery,
-    result: pageOf(auditLine),
+    result: pageOf(auditEntry),
   },
   'GET /customers/{customer}/audit.jsonl': {
     access: 'admin',

@@ -30,7 +30,7 @@ type SchemaOf<R, Part extends 'query' | 'body' | 'result'> = R extends {
   : null;
 
 /** What a caller gives with a route, as it is sent: fields with defaults may be left out. */
-export type Asked<Name extends ContractName> = Readonly<
+export type RouteInput<Name extends ContractName> = Readonly<
   ([PathParameters<Name>] extends [never] ? object : { path: Record<PathParameters<Name>, string> }) &
     (SchemaOf<Contract[Name], 'query'> extends z.ZodType
       ? { query?: z.input<SchemaOf<Contract[Name], 'query'>> }
@@ -41,7 +41,7 @@ export type Asked<Name extends ContractName> = Readonly<
 >;
 
 /** What a handler gets, read and complete. */
-export type Given<Name extends ContractName> = Readonly<{
+export type ParsedRouteInput<Name extends ContractName> = Readonly<{
   path: Record<PathParameters<Name>, string>;
   query: SchemaOf<Contract[Name], 'query'> extends z.ZodType
     ? z.output<SchemaOf<Contract[Name], 'query'>>
@@ -52,7 +52,7 @@ export type Given<Name extends ContractName> = Readonly<{
 }>;
 
 /** What a route answers; of formats other than JSON, lines of text as they come. */
-export type Answered<Name extends ContractName> =
+export type RouteOutput<Name extends ContractName> =
   SchemaOf<Contract[Name], 'result'> extends z.ZodType
     ? z.output<SchemaOf<Contract[Name], 'result'>>
     : AsyncIterable<string>;

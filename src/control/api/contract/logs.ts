@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sendFates } from '../../../protocol/send-fate.ts';
+import { submissionStatuses } from '../../../protocol/submission-result.ts';
 import type { Route, RouteName } from './route.ts';
 import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStatus } from './values.ts';
 
@@ -106,7 +106,7 @@ const submission = z.object({
   /** What became of one that was accepted, as it was followed; null: it still is, or was not to its end. */
   fate: z
     .object({
-      name: z.enum(sendFates),
+      name: z.enum(submissionStatuses),
       /** Where it landed. */
       slot: z.string().nullable(),
       /** The chain's error, of one that failed there. */

@@ -13,7 +13,7 @@ const nodeName = z
 const address = z.string().max(4_096);
 
 /** How a node is reached. What each may be is as the configuration has it, and said in its words. */
-const reached = {
+const connectionSettings = {
   url: address,
   /** Left out: derived from `url` as clients do; "off": the node has no PubSub. */
   ws: address.nullable().optional(),
@@ -51,7 +51,7 @@ export const addedNodeView = z.object({
   createdAt: count,
 });
 
-const taken = z.object({
+const acceptedNode = z.object({
   node: addedNodeView,
   /** null where it was taken without being asked. */
   report: nodeReport.nullable(),
@@ -64,21 +64,21 @@ export const nodeRoutes = {
     access: 'operator',
     summary:
       'Adds a node in every gateway, for good. It is asked first, and refused with what was found unless `force` is set',
-    body: z.object({ network, name: nodeName, ...reached, force }),
-    result: taken,
+    body: z.object({ network, name: nodeName, ...connectionSettings, force }),
+    result: acceptedNode,
   },
   'POST /upstreams/test': {
     access: 'operator',
     summary: 'Asks a node who it is and what it can do, without adding it',
-    body: z.object({ network, ...reached }),
+    body: z.object({ network, ...connectionSettings }),
     result: nodeReport,
   },
   'PATCH /upstreams/{node}': {
     access: 'operator',
     summary:
       'Changes how an added node is reached; what is left out stays. Headers and options are given whole',
-    body: z.object({ ...reached, url: address.optional(), force }),
-    result: taken,
+    body: z.object({ ...connectionSettings, url: address.optional(), force }),
+    result: acceptedNode,
   },
   'POST /upstreams/{node}/drain': {
     access: 'operator',

@@ -4,7 +4,7 @@ import { addedNodeView } from './nodes.ts';
 import type { Route, RouteName } from './route.ts';
 import {
   adminToken,
-  auditLine,
+  auditEntry,
   count,
   done,
   email,
@@ -138,7 +138,7 @@ export const operatorRoutes = {
     query: pageQuery
       .extend(rangeQuery.shape)
       .extend({ customer: z.string().max(64).optional(), action: z.string().max(64).optional() }),
-    result: pageOf(auditLine.extend({ customerId: z.string().nullable() })),
+    result: pageOf(auditEntry.extend({ customerId: z.string().nullable() })),
   },
   'GET /audit.jsonl': {
     access: 'operator',

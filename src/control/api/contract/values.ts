@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { usageStatuses } from '../../../access/usage.ts';
-import { LAST_TIME } from '../../../base/last-time.ts';
+import { MAX_TIME_MS } from '../../../base/max-time.ts';
+import { usageStatuses } from '../../../gateway/metering/usage-meter.ts';
 import { networks } from '../../../protocol/call.ts';
 import { products } from '../../../protocol/product.ts';
 import { memberRoles } from '../../accounts/roles.ts';
@@ -9,7 +9,7 @@ import { memberRoles } from '../../accounts/roles.ts';
 
 export const time = z.number().int().nonnegative();
 /** When something that a caller makes is to end; null: never. */
-export const expiry = z.number().int().min(0).max(LAST_TIME).nullable();
+export const expiry = z.number().int().min(0).max(MAX_TIME_MS).nullable();
 export const count = z.number().int().nonnegative();
 export const product = z.enum(Object.keys(products) as [keyof typeof products]);
 export const network = z.enum(networks);
@@ -34,7 +34,7 @@ export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
-const queryTime = z.coerce.number().int().min(0).max(LAST_TIME);
+const queryTime = z.coerce.number().int().min(0).max(MAX_TIME_MS);
 
 /** A stretch of time, from the first to before the second; without them the last hour. */
 export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.optional() });
@@ -42,7 +42,7 @@ export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.o
 export const done = z.object({ done: z.literal(true) });
 
 /** A line of the audit log. */
-export const auditLine = z.object({
+export const auditEntry = z.object({
   id: count,
   at: time,
   /** `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */

@@ -9,16 +9,16 @@ import {
   insertNode,
   updateNode,
 } from '../../nodes/added-nodes.ts';
-import type { NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
 import type { AddedNode, NodeSeal, NodeSettings } from '../../nodes/node-seal.ts';
+import type { NodeReport, NodeServices } from '../../nodes/node-services.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
-import type { Given } from '../contract/contract.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
-import { checkHeadersStay } from './kept-headers.ts';
+import { checkHeaderTargets } from './check-header-targets.ts';
 import { checkNotLast, checkNotLastGeyser } from './last-node.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names =
   | 'POST /upstreams'
@@ -38,7 +38,7 @@ export const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => 
 });
 
 /** @throws ApiError 503 */
-export function factsOf({ nodes }: ApiServices): NodeFacts {
+export function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
   throw new ApiError(503, 'NO_GATEWAY', 'nodes cannot be changed from here: ask a running service');
 }
@@ -48,7 +48,7 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   const row = await findNodeRow(services.store.db, name);
   if (row !== undefined) return row;
   const { nodes } = await readGateways(services.store);
-  const own = factsOf(services).fixed();
+  const own = requireNodeServices(services).fixed();
   const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
   if (fixed === undefined)
     throw new ApiError(404, 'NOT_FOUND', `there is no node ${name}: GET /upstreams names them`);
@@ -67,7 +67,7 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
 
 /** A name stands for one node wherever it is seen. @throws ApiError 409 */
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
-  const isFixed = factsOf(services)
+  const isFixed = requireNodeServices(services)
     .fixed()
     .some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
@@ -78,7 +78,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
 
 /** Two chains must not answer as one. @throws ApiError 409 */
 function checkLedger(services: ApiServices): void {
-  const { fixed } = factsOf(services);
+  const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
   throw new ApiError(
     409,
@@ -88,15 +88,19 @@ function checkLedger(services: ApiServices): void {
 }
 
 /** @throws ApiError 409 */
-async function checkRoom(db: Kysely<Schema>): Promise<void> {
+async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   if ((await countNodes(db)) < ADDED_NODES_MAX) return;
   throw new ApiError(409, 'LIMIT', `there are ${ADDED_NODES_MAX} added nodes and no more are allowed`);
 }
 
 /** A node that is no use is taken only on purpose. @throws ApiError 422 with what was found */
-async function probed(facts: NodeFacts, node: AddedNode, force: boolean): Promise<NodeReport | null> {
+async function probed(
+  nodeServices: NodeServices,
+  node: AddedNode,
+  force: boolean,
+): Promise<NodeReport | null> {
   if (force) return null;
-  const report = await facts.probe(node);
+  const report = await nodeServices.probe(node);
   const errors = report.findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return report;
   const text = errors.map(({ finding, remedy }) => `${finding} ${remedy}`).join(' ');
@@ -107,8 +111,8 @@ async function probed(facts: NodeFacts, node: AddedNode, force: boolean): Promis
 
 const reportJson = (report: NodeReport) => ({ ...report, findings: [...report.findings] });
 
-const taken = (
-  facts: NodeFacts,
+const toAcceptedNodeJson = (
+  nodeServices: NodeServices,
   node: AddedNode,
   report: NodeReport | null,
   by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
@@ -123,11 +127,11 @@ const taken = (
     createdAt: by.created_at,
   },
   report: report === null ? null : reportJson(report),
-  notes: [...facts.notesOf(node)],
+  notes: [...nodeServices.notesOf(node)],
 });
 
 /** What the audit log says of a node: nothing of where it is. */
-const toldOf = ({ name, network, settings }: AddedNode) => ({
+const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
   hasWs: settings.ws !== null,
@@ -135,23 +139,27 @@ const toldOf = ({ name, network, settings }: AddedNode) => ({
   headers: Object.keys(settings.headers).length,
 });
 
-async function add(services: ApiServices, given: Given<'POST /upstreams'>['body'], context: ApiContext) {
-  const facts = factsOf(services);
+async function add(
+  services: ApiServices,
+  given: ParsedRouteInput<'POST /upstreams'>['body'],
+  context: ApiContext,
+) {
+  const nodeServices = requireNodeServices(services);
   const { network, name, force } = given;
   checkLedger(services);
   await checkName(services, services.store.db, name);
-  const node: AddedNode = { name, network, settings: facts.read(given) };
-  const report = await probed(facts, node, force);
+  const node: AddedNode = { name, network, settings: nodeServices.parse(given) };
+  const report = await probed(nodeServices, node, force);
   const at = services.now();
-  await audited(services, context, async (trx, version) => {
+  await withAudit(services, context, async (trx, version) => {
     // Somebody may have been quicker while it was asked.
     await checkName(services, trx, name);
-    await checkRoom(trx);
-    await insertNode(trx, facts.seal, node, { by: context.actor, at, version });
-    return [null, { action: 'node.add', customerId: null, detail: { ...toldOf(node), force } }];
+    await checkNodeQuota(trx);
+    await insertNode(trx, nodeServices.seal, node, { by: context.actor, at, version });
+    return [null, { action: 'node.add', customerId: null, detail: { ...auditDetailOf(node), force } }];
   });
-  await facts.takeUp();
-  return taken(facts, node, report, { created_by: context.actor, created_at: at });
+  await nodeServices.applyChanges();
+  return toAcceptedNodeJson(nodeServices, node, report, { created_by: context.actor, created_at: at });
 }
 
 const lost = (name: string): ApiError =>
@@ -165,13 +173,13 @@ const lost = (name: string): ApiError =>
 function merged(
   row: UpstreamNodeTable,
   before: NodeSettings,
-  body: Given<'PATCH /upstreams/{node}'>['body'],
+  body: ParsedRouteInput<'PATCH /upstreams/{node}'>['body'],
 ) {
   const { name, network } = row;
   const { url = before.url, headers = before.headers, options = before.options } = body;
   // An address that was derived from the old URL does not outlive it.
-  const kept = before.isWsDerived ? undefined : (before.ws ?? 'off');
-  const ws = body.ws === undefined ? kept : body.ws;
+  const currentSettings = before.isWsDerived ? undefined : (before.ws ?? 'off');
+  const ws = body.ws === undefined ? currentSettings : body.ws;
   const grpc = body.grpc === undefined ? before.grpc : body.grpc;
   return { name, network, url, ws, grpc, headers, options };
 }
@@ -179,42 +187,42 @@ function merged(
 async function change(
   services: ApiServices,
   name: string,
-  body: Given<'PATCH /upstreams/{node}'>['body'],
+  body: ParsedRouteInput<'PATCH /upstreams/{node}'>['body'],
   context: ApiContext,
 ) {
-  const facts = factsOf(services);
+  const nodeServices = requireNodeServices(services);
   const row = await addedRow(services, name);
-  const before = facts.seal.open(row);
+  const before = nodeServices.seal.open(row);
   if (before === null) throw lost(name);
   const { network } = row;
-  const node: AddedNode = { name, network, settings: facts.read(merged(row, before.settings, body)) };
+  const node: AddedNode = { name, network, settings: nodeServices.parse(merged(row, before.settings, body)) };
   // Before it is asked who it is, for that is asked with them.
-  checkHeadersStay(before.settings, node.settings, body.headers !== undefined);
+  checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLastGeyser(services, network, name);
-  const report = await probed(facts, node, body.force);
-  await audited(services, context, async (trx, version) => {
+  const report = await probed(nodeServices, node, body.force);
+  await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
     if (now?.version !== row.version)
       throw new ApiError(409, 'CHANGED', `${name} was changed by somebody else meanwhile: try again`);
-    await updateNode(trx, facts.seal, node, { at: services.now(), version });
+    await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
     const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
     const changed = fields.filter((field) => body[field] !== undefined).join(', ');
-    const detail = { ...toldOf(node), changed, force: body.force };
+    const detail = { ...auditDetailOf(node), changed, force: body.force };
     return [null, { action: 'node.change', customerId: null, detail }];
   });
-  await facts.takeUp();
-  return taken(facts, node, report, row);
+  await nodeServices.applyChanges();
+  return toAcceptedNodeJson(nodeServices, node, report, row);
 }
 
 async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
   const { network } = await addedRow(services, name);
   if (!force) await checkNotLast(services, network, name);
-  await audited(services, context, async (trx) => {
+  await withAudit(services, context, async (trx) => {
     await deleteNode(trx, network, name);
     return [null, { action: 'node.remove', customerId: null, detail: { network, node: name, force } }];
   });
-  await factsOf(services).takeUp();
+  await requireNodeServices(services).applyChanges();
   return { done: true as const };
 }
 
@@ -222,9 +230,9 @@ async function remove(services: ApiServices, name: string, force: boolean, conte
 export const addedNodeHandlers = (services: ApiServices): Handlers<Names> => ({
   'POST /upstreams': ({ body }, context) => add(services, body, context),
   async 'POST /upstreams/test'({ body }) {
-    const facts = factsOf(services);
-    const settings = facts.read({ ...body, name: 'tested' });
-    return reportJson(await facts.probe({ name: 'tested', network: body.network, settings }));
+    const nodeServices = requireNodeServices(services);
+    const settings = nodeServices.parse({ ...body, name: 'tested' });
+    return reportJson(await nodeServices.probe({ name: 'tested', network: body.network, settings }));
   },
   'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
   'DELETE /upstreams/{node}': ({ path, query }, context) =>

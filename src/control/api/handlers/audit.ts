@@ -1,5 +1,5 @@
 import type { AuditTable } from '../../database/schema.ts';
-import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -20,7 +20,7 @@ type Filter = Readonly<{
   to?: number | undefined;
 }>;
 
-const lineJson = (row: AuditTable) => ({
+const entryJson = (row: AuditTable) => ({
   id: row.id,
   at: row.at,
   actor: row.actor,
@@ -32,7 +32,7 @@ const lineJson = (row: AuditTable) => ({
   detail: JSON.parse(row.detail) as Record<string, string | number | boolean | null>,
 });
 
-const lineOfAny = (row: AuditTable) => ({ ...lineJson(row), customerId: row.customer_id });
+const entryJsonWithCustomer = (row: AuditTable) => ({ ...entryJson(row), customerId: row.customer_id });
 
 function select({ store }: ApiServices, { customer, action, key, from, to }: Filter) {
   return store.db
@@ -45,19 +45,19 @@ function select({ store }: ApiServices, { customer, action, key, from, to }: Fil
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
 }
 
-async function page<Line>(
+async function page<Entry>(
   services: ApiServices,
   filter: Filter,
   { cursor, limit }: { cursor?: string | undefined; limit: number },
-  show: (row: AuditTable) => Line,
+  show: (row: AuditTable) => Entry,
 ) {
-  const before = readCursor(cursor, 'number');
+  const before = decodeCursor(cursor, 'number');
   const rows = await select(services, filter)
     .$if(before !== null, (query) => query.where('id', '<', before?.[0] ?? 0))
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
-  return pageOfRows(rows, limit, show, ({ id }) => cursorOf(id));
+  return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
 }
 
 /** All of it, a page at a time: no export holds more than that. */
@@ -82,9 +82,9 @@ async function* lines(
 
 export const auditHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /customers/{customer}/audit': ({ path, query }) =>
-    page(services, { ...query, customer: path.customer }, query, lineJson),
+    page(services, { ...query, customer: path.customer }, query, entryJson),
   'GET /customers/{customer}/audit.jsonl': async ({ path, query }, context) =>
-    lines(services, { ...query, customer: path.customer }, lineJson, context),
-  'GET /audit': ({ query }) => page(services, query, query, lineOfAny),
-  'GET /audit.jsonl': async ({ query }, context) => lines(services, query, lineOfAny, context),
+    lines(services, { ...query, customer: path.customer }, entryJson, context),
+  'GET /audit': ({ query }) => page(services, query, query, entryJsonWithCustomer),
+  'GET /audit.jsonl': async ({ query }, context) => lines(services, query, entryJsonWithCustomer, context),
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { HOUSE_CUSTOMER_ID } from '../../accounts/roles.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { moveKeysOfPlan } from '../../keys/customer-plan.ts';
@@ -9,7 +9,7 @@ import { ApiError } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names = 'POST /customers' | 'GET /customers/{customer}' | 'PATCH /customers/{customer}';
 
@@ -21,7 +21,11 @@ export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson 
   createdAt: row.created_at,
 });
 
-async function checkRoom(trx: Transaction<Schema>, { accounts }: ApiServices, userId: string): Promise<void> {
+async function checkCustomerQuota(
+  trx: Transaction<Schema>,
+  { accounts }: ApiServices,
+  userId: string,
+): Promise<void> {
   const { count } = await trx
     .selectFrom('member')
     .select((select) => select.fn.countAll<number>().as('count'))
@@ -62,11 +66,11 @@ async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, {
       'customers are made by the operator here: ask for an invitation',
     );
   await checkNoneSuspended(trx, caller.userId);
-  await checkRoom(trx, services, caller.userId);
+  await checkCustomerQuota(trx, services, caller.userId);
 }
 
 function createCustomer(services: ApiServices, name: string, context: ApiContext): Promise<CustomerJson> {
-  return audited(services, context, async (trx, version) => {
+  return withAudit(services, context, async (trx, version) => {
     await checkMayCreate(trx, services, context);
     const id = randomBytes(8).toString('hex');
     const at = services.now();
@@ -92,7 +96,7 @@ async function checkChange(
 ) {
   if (role !== 'operator' && (planId !== undefined || state !== undefined))
     throw new ApiError(403, 'OPERATOR_ONLY', 'plan and state are the operator’s to change: ask for it');
-  if (state === 'suspended' && id === HOUSE_CUSTOMER_ID)
+  if (state === 'suspended' && id === DEFAULT_CUSTOMER_ID)
     throw new ApiError(409, 'HOUSE', 'the house itself cannot be suspended: disable its keys instead');
   if (planId === undefined) return;
   const plan = await trx.selectFrom('plan').select('id').where('id', '=', planId).executeTakeFirst();
@@ -103,12 +107,12 @@ async function checkChange(
 
 /** What of a change is one, in the store's names, with what was there before for the audit log. */
 function differences(row: CustomerTable, { name, planId, state }: Change) {
-  const wanted = {
+  const requested = {
     ...(name !== undefined && { name }),
     ...(planId !== undefined && { plan_id: planId }),
     ...(state !== undefined && { state }),
   };
-  const changed = Object.entries(wanted).filter(
+  const changed = Object.entries(requested).filter(
     ([column, value]) => row[column as keyof CustomerTable] !== value,
   );
   const detail = changed.flatMap(([column, value]) => [
@@ -119,7 +123,7 @@ function differences(row: CustomerTable, { name, planId, state }: Change) {
 }
 
 function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
-  return audited(services, context, async (trx, version) => {
+  return withAudit(services, context, async (trx, version) => {
     await checkChange(trx, id, change, context);
     const row = await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     const { set, detail } = differences(row, change);

@@ -1,15 +1,15 @@
 import type { Kysely, Transaction } from 'kysely';
-import { addInvitation, invitationOf, noSuchInvitation } from '../../accounts/invitations.ts';
-import { originOf } from '../../accounts/own-origin.ts';
-import { HOUSE_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { addInvitation, findInvitationByToken, noSuchInvitation } from '../../accounts/invitations.ts';
+import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
-import { type ApiCaller, type ApiContext, type Handlers, ownerOf } from '../handler.ts';
+import { type ApiCaller, type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
 import { customerJson } from './customers.ts';
-import { checkMayGrant, endOfGrant } from './may-grant.ts';
+import { checkMayGrant, grantExpiry } from './grant-limits.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names =
   | 'POST /customers/{customer}/invitations'
@@ -39,7 +39,7 @@ export const openInvitations = (db: Kysely<Schema>, customerId: string, now: num
     .orderBy('created_at')
     .orderBy('id');
 
-type Wanted = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
+type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
 
 /** The token stands behind the #, which browsers send to nobody. */
 const linkOf = (
@@ -47,40 +47,49 @@ const linkOf = (
   { header }: ApiContext,
   page: string,
   token: string,
-): string => `${originOf(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
+): string =>
+  `${resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
 
 /** @throws ApiError 409 */
-async function checkRoom(trx: Transaction<Schema>, services: ApiServices, customerId: string): Promise<void> {
+async function checkInvitationQuota(
+  trx: Transaction<Schema>,
+  services: ApiServices,
+  customerId: string,
+): Promise<void> {
   const { limits } = services.accounts;
   const open = await openInvitations(trx, customerId, services.now()).limit(limits.invitationsMax).execute();
   if (open.length < limits.invitationsMax) return;
   throw new ApiError(409, 'LIMIT', `there are ${open.length} open invitations already: take some back first`);
 }
 
-function invite(services: ApiServices, wanted: Wanted, context: ApiContext) {
-  return audited(services, context, async (trx) => {
-    checkMayGrant(context, wanted.role);
-    await checkRoom(trx, services, wanted.customerId);
+function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
+  return withAudit(services, context, async (trx) => {
+    checkMayGrant(context, input.role);
+    await checkInvitationQuota(trx, services, input.customerId);
     const at = services.now();
-    const expiresAt = await endOfGrant(trx, context, at + services.accounts.limits.invitationMs);
-    const given = { ...wanted, createdBy: context.actor, createdAt: at, expiresAt };
-    const made = await addInvitation(trx, given);
-    const { email, role, isOperator } = wanted;
-    const detail = { invitation: made.row.id, email, role, ...(isOperator && { operator: true }) };
-    return [made, { action: 'invitation.create', customerId: wanted.customerId, detail }];
+    const expiresAt = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
+    const given = { ...input, createdBy: context.actor, createdAt: at, expiresAt };
+    const created = await addInvitation(trx, given);
+    const { email, role, isOperator } = input;
+    const detail = { invitation: created.row.id, email, role, ...(isOperator && { operator: true }) };
+    return [created, { action: 'invitation.create', customerId: input.customerId, detail }];
   });
 }
 
 /** Only to an address that is configured: a link made of what a request says could lead anywhere. */
 async function mail(
-  { mailer, mailPace, accounts }: ApiServices,
+  { mailer, mailRateLimiter, accounts }: ApiServices,
   { caller }: ApiContext,
   customer: string,
   to: string,
   link: string,
 ): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  if (mailPace !== undefined && mailPace.take({ customer, sender: ownerOf(caller), to }) > 0) return false;
+  if (
+    mailRateLimiter !== undefined &&
+    mailRateLimiter.take({ customer, sender: concurrencyKeyOf(caller), to }) > 0
+  )
+    return false;
   const text = [
     'You are invited to Solway. Open',
     link,
@@ -133,8 +142,8 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
   const { caller } = context;
   if (caller.kind !== 'user')
     throw new ApiError(403, 'PERSONS_ONLY', 'invitations are for people: sign in, and open the link there');
-  return audited(services, context, async (trx) => {
-    const row = await invitationOf(trx, token, services.now());
+  return withAudit(services, context, async (trx) => {
+    const row = await findInvitationByToken(trx, token, services.now());
     if (row === null) throw noSuchInvitation();
     checkFor(row, caller);
     await join(trx, services, row, caller.userId);
@@ -153,8 +162,8 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
   });
 }
 
-function takeBack(services: ApiServices, customerId: string, id: string, context: ApiContext) {
-  return audited(services, context, async (trx) => {
+function withdraw(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+  return withAudit(services, context, async (trx) => {
     const row = await openInvitations(trx, customerId, services.now())
       .where('id', '=', id)
       .executeTakeFirst();
@@ -167,8 +176,8 @@ function takeBack(services: ApiServices, customerId: string, id: string, context
   });
 }
 
-async function look({ store, now }: ApiServices, token: string) {
-  const row = await invitationOf(store.db, token, now());
+async function readInvitation({ store, now }: ApiServices, token: string) {
+  const row = await findInvitationByToken(store.db, token, now());
   if (row === null) throw noSuchInvitation();
   const query = store.db.selectFrom('customer').select('name').where('id', '=', row.customer_id);
   const { name } = await query.executeTakeFirstOrThrow();
@@ -178,22 +187,22 @@ async function look({ store, now }: ApiServices, token: string) {
 
 export const invitationHandlers = (services: ApiServices): Handlers<Names> => ({
   'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
-    const wanted = { ...body, customerId: path.customer, isOperator: false };
-    const { token, row } = await invite(services, wanted, context);
+    const input = { ...body, customerId: path.customer, isOperator: false };
+    const { token, row } = await invite(services, input, context);
     const link = linkOf(services, context, 'invite', token);
     const mailed = await mail(services, context, path.customer, body.email, link);
     return { invitation: invitationJson(row), link, mailed };
   },
   'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
-    takeBack(services, path.customer, path.invitation, context),
-  'POST /invitations/look': ({ body }) => look(services, body.token),
+    withdraw(services, path.customer, path.invitation, context),
+  'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
   'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
   'POST /operators/invitations': async ({ body }, context) => {
     const email = body.email.toLowerCase();
-    const wanted = { customerId: HOUSE_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
-    const { token } = await invite(services, wanted, context);
+    const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
+    const { token } = await invite(services, input, context);
     const link = linkOf(services, context, 'invite', token);
-    await mail(services, context, HOUSE_CUSTOMER_ID, email, link);
+    await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
     return { link };
   },
 });

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeKey } from '../../keys/change-key.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../../keys/change-key-state.ts';
+import { createKey } from '../../keys/create-key.ts';
+import { findKeyOwner } from '../../keys/find-key-owner.ts';
 import { activityOf } from '../../keys/key-activity.ts';
 import { KeyRefusedError, type KeyRegister } from '../../keys/key-register.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../keys/key-state.ts';
-import { createKey } from '../../keys/keys.ts';
 import { reportLeaks } from '../../keys/leaked-keys.ts';
 import { listKeys, readFamily } from '../../keys/list-keys.ts';
 import { revokeKeys } from '../../keys/revoke-keys.ts';
 import { rotateKey } from '../../keys/rotate-key.ts';
 import { ScannerSignatures, SIGNATURE_HEADER, SIGNATURE_KEY_HEADER } from '../../keys/scanner-signature.ts';
-import { whoseKey } from '../../keys/whose-key.ts';
 import { enqueueLeak } from '../../notices/leak-notice.ts';
 import { ApiError } from '../api-error.ts';
 import type { keyRoutes } from '../contract/keys.ts';
-import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -31,7 +31,7 @@ const statuses = {
 } as const;
 
 /** @throws ApiError in place of a refusal of the keys; anything else as it is. */
-async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
@@ -43,7 +43,7 @@ async function refusing<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 /** The register as this caller has it; with a customer, its keys alone. */
-function registerOf(
+function keyRegisterFor(
   { store, peppers, now, keys }: ApiServices,
   { actor, address, userAgent, requestId, caller }: ApiContext,
   customerId?: string,
@@ -80,29 +80,29 @@ async function checkPlanChoice(
 }
 
 /** How long an answer waits until this gateway acts on a change: the change stands in any case, and a secret is told once. */
-const TAKE_UP_MAX_MS = 1_500;
+const REFRESH_MAX_MS = 1_500;
 
 function customerHandlers(services: ApiServices) {
   /** Whoever is told of a change may count on it: here at once, at other gateways a moment later. */
-  const changing = async <Result>(work: Promise<Result>): Promise<Result> => {
-    const result = await refusing(work);
+  const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const result = await mapKeyErrors(work);
     const late = new AbortController();
-    const patience = delay(TAKE_UP_MAX_MS, null, { signal: late.signal }).catch(() => null);
-    await Promise.race([services.takeUpKeys?.(), patience]);
+    const refreshTimeout = delay(REFRESH_MAX_MS, null, { signal: late.signal }).catch(() => null);
+    await Promise.race([services.refreshKeys?.(), refreshTimeout]);
     late.abort();
     return result;
   };
   return {
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
-      const register = registerOf(services, context, path.customer);
-      const [after] = readCursor(query.cursor, 'string') ?? [];
+      const register = keyRegisterFor(services, context, path.customer);
+      const [after] = decodeCursor(query.cursor, 'string') ?? [];
       const { limit, product, withRevoked } = query;
       const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
       const page = pageOfRows(
         rows,
         limit,
         (row) => row,
-        ({ id }) => cursorOf(id),
+        ({ id }) => encodeCursor(id),
       );
       const activity = await activityOf(
         services.store,
@@ -113,30 +113,32 @@ function customerHandlers(services: ApiServices) {
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
-      return changing(createKey(registerOf(services, context, path.customer), body));
+      return applyChange(createKey(keyRegisterFor(services, context, path.customer), body));
     },
     'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
-      refusing(readFamily(registerOf(services, context, path.customer), path.key)),
+      mapKeyErrors(readFamily(keyRegisterFor(services, context, path.customer), path.key)),
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
-      changing(changeKey(registerOf(services, context, path.customer), path.key, body)),
+      applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate': ({ path, body }, context) =>
-      changing(
+      applyChange(
         rotateKey(
-          registerOf(services, context, path.customer),
+          keyRegisterFor(services, context, path.customer),
           path.key,
           body.overlapMs ?? services.keys.overlapHours * HOUR_MS,
         ),
       ),
     'POST /customers/{customer}/keys/{key}/cut': ({ path }, context) =>
-      changing(cutOverlap(registerOf(services, context, path.customer), path.key)),
+      applyChange(cutOverlap(keyRegisterFor(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/disable': ({ path }, context) =>
-      changing(disableKey(registerOf(services, context, path.customer), path.key)),
+      applyChange(disableKey(keyRegisterFor(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/enable': ({ path }, context) =>
-      changing(enableKey(registerOf(services, context, path.customer), path.key)),
+      applyChange(enableKey(keyRegisterFor(services, context, path.customer), path.key)),
     'POST /customers/{customer}/keys/{key}/revoke': ({ path }, context) =>
-      changing(revokeKey(registerOf(services, context, path.customer), path.key)),
+      applyChange(revokeKey(keyRegisterFor(services, context, path.customer), path.key)),
     async 'POST /customers/{customer}/keys/revoke'({ path, body }, context) {
-      return { keys: await changing(revokeKeys(registerOf(services, context, path.customer), body.ids)) };
+      return {
+        keys: await applyChange(revokeKeys(keyRegisterFor(services, context, path.customer), body.ids)),
+      };
     },
   } satisfies Partial<Handlers<Names>>;
 }
@@ -146,7 +148,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
   return {
     ...customerHandlers(services),
-    'POST /keys/whose': ({ body }, context) => whoseKey(registerOf(services, context), body.text),
+    'POST /keys/whose': ({ body }, context) => findKeyOwner(keyRegisterFor(services, context), body.text),
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
       if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
@@ -155,7 +157,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
           'WRONG_SIGNATURE',
           'sign the report with a key that this service knows: see keys.scanner_keys',
         );
-      const register = { ...registerOf(services, context), actor: 'secret-scanning' };
+      const register = { ...keyRegisterFor(services, context), actor: 'secret-scanning' };
       return reportLeaks(register, body, { revokes: services.keys.revokeLeaked, noteLeak: enqueueLeak });
     },
   };

@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.ts';
 import type { NodeJson } from '../contract/operator.ts';
 import type { ApiServices } from '../services.ts';
 
-const STREAMS_SUFFER = 'gRPC streams end, and go on from PubSub and blocks, which tell less';
+const STREAMS_DEGRADED = 'gRPC streams end, and go on from PubSub and blocks, which tell less';
 
 /** Those of a network that are in service, in any gateway. */
 async function inService({ store }: ApiServices, network: Network): Promise<readonly NodeJson[]> {
@@ -51,6 +51,6 @@ function checkGeyserStays(
   throw new ApiError(
     409,
     'LAST_GEYSER_NODE',
-    `${name} is the last node of ${network} with Geyser, and without it ${STREAMS_SUFFER}: add another first, or force it`,
+    `${name} is the last node of ${network} with Geyser, and without it ${STREAMS_DEGRADED}: add another first, or force it`,
   );
 }

@@ -2,22 +2,22 @@ import { sql } from 'kysely';
 import { type FailureCode, failures } from '../../../protocol/errors.ts';
 import type { Store } from '../../database/open.ts';
 import { firstIdAt } from '../../requests/entry-id.ts';
-import { type Axis, stepMs } from '../../usage/reading/axis.ts';
-import type { UsageFilter } from '../../usage/reading/read-usage.ts';
-import type { Answered } from '../contract/contract.ts';
+import { type Axis, stepMs } from '../../usage/queries/axis.ts';
+import type { UsageFilter } from '../../usage/queries/read-usage.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 
-type Code = Answered<'GET /customers/{customer}/errors'>['codes'][number];
+type Code = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
 /** Codes that are shown, the most frequent first. */
 const CODES_MAX = 50;
 /** The newest entries of the log that are looked at. */
 const ENTRIES_MAX = 50_000;
 
-type Found = { failure: string | null; rpc_code: number; count: number; example: string };
+type CodeRow = { failure: string | null; rpc_code: number; count: number; example: string };
 
-const codeOf = ({ failure, rpc_code }: Found): string => failure ?? String(rpc_code);
+const codeOf = ({ failure, rpc_code }: CodeRow): string => failure ?? String(rpc_code);
 
-const textOf = ({ failure }: Found): string =>
+const textOf = ({ failure }: CodeRow): string =>
   failure !== null && Object.hasOwn(failures, failure)
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node: an example shows what it said';

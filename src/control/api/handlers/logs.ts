@@ -1,26 +1,26 @@
 import { isEntryId } from '../../requests/entry-id.ts';
-import { askToClose, laggedLastHour, readConnections } from '../../requests/read-connections.ts';
-import { countLog, type LogFilter, readEntry, readLog, showEntry } from '../../requests/read-log.ts';
+import { retentionLimits } from '../../requests/log-retention.ts';
+import { LogTails } from '../../requests/log-tails.ts';
+import { laggedLastHour, readConnections, requestClose } from '../../requests/read-connections.ts';
+import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
-import { retentionLimits } from '../../requests/retention.ts';
-import { LogTails } from '../../requests/tail-log.ts';
 import { ApiError } from '../api-error.ts';
-import type { Answered, Given } from '../contract/contract.ts';
+import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson, logRoutes } from '../contract/logs.ts';
-import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
-import { type Handlers, ownerOf } from '../handler.ts';
-import type { ApiServices, LogFacts } from '../services.ts';
+import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { concurrencyKeyOf, type Handlers } from '../handler.ts';
+import type { ApiServices, LogServices } from '../services.ts';
 
 type Names = keyof typeof logRoutes | 'DELETE /customers/{customer}/connections/{connection}';
 
-type LogsGiven = Given<'GET /customers/{customer}/logs'>;
-type LogsAnswered = Answered<'GET /customers/{customer}/logs'>;
-type ConnectionsAnswered = Answered<'GET /customers/{customer}/connections'>;
+type LogsGiven = ParsedRouteInput<'GET /customers/{customer}/logs'>;
+type LogsAnswered = RouteOutput<'GET /customers/{customer}/logs'>;
+type ConnectionsAnswered = RouteOutput<'GET /customers/{customer}/connections'>;
 
 const HOUR_MS = 3_600_000;
 
 /** What is said where nobody handed in how the log is kept: nothing is. */
-const noLog: LogFacts = {
+const noLog: LogServices = {
   share: 0,
   perSecond: 0,
   keptHours: retentionLimits.keptHours,
@@ -51,11 +51,11 @@ async function listLog(services: ApiServices, { path, query }: LogsGiven): Promi
   const { store, now } = services;
   const { share, perSecond, keptHours } = services.log ?? noLog;
   const { cursor, limit, from, to, ...fields } = query;
-  const [after] = readCursor(cursor, 'string') ?? [null];
+  const [after] = decodeCursor(cursor, 'string') ?? [null];
   const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
   const rows = await readLog(store, path.customer, filter, limit + 1, after);
   const histogram = await countLog(store, path.customer, filter);
-  const page = pageOfRows(rows, limit, showEntry, ({ id }) => cursorOf(id));
+  const page = pageOfRows(rows, limit, toLogEntryJson, ({ id }) => encodeCursor(id));
   return { ...page, histogram, sampling: { share, perSecond, keptHours } };
 }
 
@@ -64,7 +64,7 @@ const sumOf = (items: readonly ConnectionJson[], name: 'messagesPerSecond' | 'by
 
 async function listConnections(
   { store, now }: ApiServices,
-  { path, query }: Given<'GET /customers/{customer}/connections'>,
+  { path, query }: ParsedRouteInput<'GET /customers/{customer}/connections'>,
 ): Promise<ConnectionsAnswered> {
   const items = await readConnections(store, path.customer, query.key);
   const websocket = items.filter(({ kind }) => kind === 'websocket').length;
@@ -78,13 +78,13 @@ async function listConnections(
 }
 
 async function listTransactions(
-  { store, source }: ApiServices,
-  { path, query }: Given<'GET /customers/{customer}/transactions'>,
-): Promise<Answered<'GET /customers/{customer}/transactions'>> {
+  { store, rpcClient }: ApiServices,
+  { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
+): Promise<RouteOutput<'GET /customers/{customer}/transactions'>> {
   const { cursor, limit, ...filter } = query;
-  const [after] = readCursor(cursor, 'string') ?? [null];
+  const [after] = decodeCursor(cursor, 'string') ?? [null];
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
-  const statuses = await readStatuses(source, rows.slice(0, limit));
+  const statuses = await readStatuses(rpcClient, rows.slice(0, limit));
   return pageOfRows(
     rows,
     limit,
@@ -97,7 +97,7 @@ async function listTransactions(
       fate: fate === null ? null : { name: fate, slot: fate_slot, err: fate_err },
       status: statuses.get(signature) ?? null,
     }),
-    ({ id }) => cursorOf(id),
+    ({ id }) => encodeCursor(id),
   );
 }
 
@@ -107,20 +107,20 @@ export const logHandlers = (services: ApiServices): Handlers<Names> => ({
   async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
     const { from: _, to: __, ...filter } = query;
     const { tails } = services.log ?? noLog;
-    const follower = { id: ownerOf(caller), isOperator: role === 'operator' };
+    const follower = { id: concurrencyKeyOf(caller), isOperator: role === 'operator' };
     return tails.follow(services.store, path.customer, filter, services.now, signal, follower);
   },
   async 'GET /customers/{customer}/logs/{entry}'({ path }) {
     const { customer, entry } = path;
     const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
     if (row === undefined) throw notFound('request');
-    return { ...showEntry(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
+    return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
   },
   'GET /customers/{customer}/connections': (given) => listConnections(services, given),
   async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
     const { customer, connection } = path;
-    const isAsked = await askToClose(services.store, customer, connection, context, services.now());
-    if (!isAsked) throw notFound('connection');
+    const isRequested = await requestClose(services.store, customer, connection, context, services.now());
+    if (!isRequested) throw notFound('connection');
     return { done: true };
   },
   'GET /customers/{customer}/transactions': (given) => listTransactions(services, given),

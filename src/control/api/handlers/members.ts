@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
-import { endOutgrownGrants } from '../../accounts/outgrown-grants.ts';
+import { revokeExcessGrants } from '../../accounts/revoke-excess-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
+import { checkMayGrant } from './grant-limits.ts';
 import { invitationJson, openInvitations } from './invitations.ts';
-import { checkMayGrant } from './may-grant.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names =
   | 'GET /customers/{customer}/members'
@@ -58,7 +58,7 @@ function changeRole(
   role: MemberRole,
   context: ApiContext,
 ) {
-  return audited(services, context, async (trx) => {
+  return withAudit(services, context, async (trx) => {
     const row = await requireMember(trx, customer, user);
     checkMayGrant(context, role);
     checkMayGrant(context, row.role);
@@ -70,7 +70,7 @@ function changeRole(
       .where('customer_id', '=', customer)
       .where('user_id', '=', user)
       .execute();
-    await endOutgrownGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
+    await revokeExcessGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role, role_before: row.role };
     return [memberJson({ ...row, role }), { action: 'member.role', customerId: customer, detail }];
   });
@@ -84,12 +84,12 @@ function removeMember(
   { customer, user }: { customer: string; user: string },
   context: ApiContext,
 ) {
-  return audited(services, context, async (trx) => {
+  return withAudit(services, context, async (trx) => {
     const row = await requireMember(trx, customer, user);
     if (!isSelf(context, user)) checkMayGrant(context, row.role);
     if (row.role === 'owner') await checkNotLastOwner(trx, customer);
     await trx.deleteFrom('member').where('customer_id', '=', customer).where('user_id', '=', user).execute();
-    await endOutgrownGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
+    await revokeExcessGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role: row.role };
     return [{ done: true as const }, { action: 'member.remove', customerId: customer, detail }];
   });

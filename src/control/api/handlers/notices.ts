@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
-import { noteOutcome, takeTest } from '../../notices/deliveries.ts';
-import { handOver } from '../../notices/hand-over.ts';
+import { deliverNotice } from '../../notices/deliver-notice.ts';
+import { claimTest, recordOutcome } from '../../notices/deliveries.ts';
 import type { Notice } from '../../notices/notice.ts';
 import { noticeLimits } from '../../notices/notice-limits.ts';
 import { WebhookSeal } from '../../notices/sealed-webhook.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notices/targets.ts';
 import { ApiError } from '../api-error.ts';
 import { email } from '../contract/values.ts';
-import { type ApiContext, type Handlers, ownerOf } from '../handler.ts';
+import { type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names =
   | 'GET /customers/{customer}/notices'
@@ -35,18 +35,18 @@ function refused(problem: string): ApiError {
   return new ApiError(422, 'INVALID_FIELDS', `to: ${problem}`, { fields });
 }
 
-function mailless(): ApiError {
+function mailNotConfigured(): ApiError {
   const problem =
     'no mail is sent here: have the operator set [mail] in the configuration, or give a webhook';
   return new ApiError(422, 'INVALID_FIELDS', `kind: ${problem}`, { fields: { kind: problem } });
 }
 
-type Wanted = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
+type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
 /** @returns where it goes, in its usual form. @throws ApiError 422 */
-function checkedTo({ mailer, notices }: ApiServices, { kind, to }: Wanted): string {
+function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
-    if (mailer === null) throw mailless();
+    if (mailer === null) throw mailNotConfigured();
     const address = email.safeParse(to);
     if (!address.success) throw refused('is no e-mail address: write it as name@example.com');
     return address.data;
@@ -59,11 +59,11 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: Wanted): stri
   return new URL(to).href;
 }
 
-function add(services: ApiServices, customerId: string, wanted: Wanted, context: ApiContext) {
-  const to = checkedTo(services, wanted);
+function add(services: ApiServices, customerId: string, input: TargetInput, context: ApiContext) {
+  const to = checkedTo(services, input);
   const seal = new WebhookSeal(services.peppers);
   const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
-  return audited(services, context, async (trx) => {
+  return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
       throw new ApiError(
         409,
@@ -71,7 +71,7 @@ function add(services: ApiServices, customerId: string, wanted: Wanted, context:
         `there are ${targetsMax} and no more are allowed: take some away first`,
       );
     }
-    const given = { customerId, kind: wanted.kind, to, createdBy: context.actor, createdAt: services.now() };
+    const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, given);
     const detail = { notice: row.id, kind: row.kind, to: row.shown };
     return [
@@ -85,7 +85,7 @@ const missing = (): ApiError =>
   new ApiError(404, 'NOT_FOUND', 'there is no such webhook or address: see the list of notices for the ids');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
-  return audited(services, context, async (trx) => {
+  return withAudit(services, context, async (trx) => {
     const row = await findTarget(trx, customerId, id);
     if (row === undefined) throw missing();
     await removeTarget(trx, id);
@@ -95,14 +95,18 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
 }
 
 /** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
-async function takePace(services: ApiServices, target: NoticeTargetTable, sender: string): Promise<void> {
-  const { now, notices, store, mailPace } = services;
+async function takeMailPermit(
+  services: ApiServices,
+  target: NoticeTargetTable,
+  sender: string,
+): Promise<void> {
+  const { now, notices, store, mailRateLimiter } = services;
   const testIntervalMs = notices?.limits.testIntervalMs ?? noticeLimits.testIntervalMs;
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
-    checkWait(mailPace?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
+    checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
   // Another asked for the same meanwhile.
-  if (!(await takeTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
+  if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
 /** @throws ApiError 429 */
@@ -119,22 +123,22 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw missing();
-  await takePace(services, target, ownerOf(caller));
+  await takeMailPermit(services, target, concurrencyKeyOf(caller));
   const customer = await store.db
     .selectFrom('customer')
     .select(['id', 'name'])
     .where('id', '=', customerId)
     .executeTakeFirstOrThrow();
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
-  const ways = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
+  const channels = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
   const timeoutMs = notices?.limits.timeoutMs ?? noticeLimits.timeoutMs;
-  const about = {
+  const delivery = {
     id: randomUUID(),
     nowMs: now(),
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   };
-  const { problem } = await handOver(ways, target, notice, about);
-  await noteOutcome(store.db, id, problem, now());
+  const { problem } = await deliverNotice(channels, target, notice, delivery);
+  await recordOutcome(store.db, id, problem, now());
   return { delivered: problem === null, problem };
 }
 

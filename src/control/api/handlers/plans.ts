@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
-import { creditsByDay } from '../../usage/reading/credits-used.ts';
-import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import { creditsByDay } from '../../usage/queries/credits-used.ts';
+import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
@@ -67,7 +67,7 @@ export const planHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /plans': () => plans(services),
   'GET /customers': async ({ query }) => {
     const { search, cursor, limit } = query;
-    const after = readCursor(cursor, 'string');
+    const after = decodeCursor(cursor, 'string');
     const rows = await rowsOf(services)
       .$if(search !== undefined, (select) =>
         select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
@@ -84,6 +84,6 @@ export const planHandlers = (services: ApiServices): Handlers<Names> => ({
       keys: Number(row.keys),
       creditsUsed: credits.get(row.id) ?? 0,
     });
-    return pageOfRows(rows, limit, show, ({ id }) => cursorOf(id));
+    return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
   },
 });

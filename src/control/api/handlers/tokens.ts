@@ -1,12 +1,12 @@
-import { ADMIN_TOKEN_PREFIX, addAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
-import { endMadeGrants } from '../../accounts/made-grants.ts';
+import { ADMIN_TOKEN_PREFIX, createAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
+import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { audited } from './audited.ts';
-import { checkMayGrant, endOfGrant } from './may-grant.ts';
+import { checkMayGrant, grantExpiry } from './grant-limits.ts';
+import { withAudit } from './with-audit.ts';
 
 type Names =
   | 'GET /customers/{customer}/tokens'
@@ -27,7 +27,7 @@ const tokenJson = (row: AdminTokenTable) => ({
   lastUsedAt: row.last_used_at,
 });
 
-type Wanted = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
+type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
 
 /** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
@@ -37,10 +37,15 @@ function checkExpiry(expiresAt: number | null, now: number): void {
 }
 
 /** @param customerId - null: a token of the operator's. */
-function createToken(services: ApiServices, customerId: string | null, wanted: Wanted, context: ApiContext) {
-  checkMayGrant(context, wanted.role);
-  checkExpiry(wanted.expiresAt, services.now());
-  return audited(services, context, async (trx) => {
+function createToken(
+  services: ApiServices,
+  customerId: string | null,
+  input: TokenInput,
+  context: ApiContext,
+) {
+  checkMayGrant(context, input.role);
+  checkExpiry(input.expiresAt, services.now());
+  return withAudit(services, context, async (trx) => {
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
@@ -49,9 +54,9 @@ function createToken(services: ApiServices, customerId: string | null, wanted: W
         'LIMIT',
         `there are ${tokensMax} tokens and no more are allowed: end some first`,
       );
-    const expiresAt = await endOfGrant(trx, context, wanted.expiresAt);
-    const given = { ...wanted, expiresAt, customerId, createdBy: context.actor, createdAt: at };
-    const { secret, row } = await addAdminToken(trx, services.peppers, given);
+    const expiresAt = await grantExpiry(trx, context, input.expiresAt);
+    const given = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
+    const { secret, row } = await createAdminToken(trx, services.peppers, given);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [
       { secret, token: tokenJson(row) },
@@ -61,13 +66,13 @@ function createToken(services: ApiServices, customerId: string | null, wanted: W
 }
 
 /** @param withMade - whether what was made with it ends too. */
-function endToken(
+function revokeToken(
   services: ApiServices,
   customerId: string | null,
   { id, withMade }: Readonly<{ id: string; withMade: boolean }>,
   context: ApiContext,
 ) {
-  return audited(services, context, async (trx) => {
+  return withAudit(services, context, async (trx) => {
     const rows = await listAdminTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
     if (row === undefined)
@@ -75,7 +80,7 @@ function endToken(
     checkMayGrant(context, row.role);
     const at = services.now();
     await trx.updateTable('admin_token').set({ revoked_at: at }).where('id', '=', id).execute();
-    const made = withMade ? await endMadeGrants(trx, `token:${id}`, { ...context, at }, () => false) : 0;
+    const made = withMade ? await revokeIssuedGrants(trx, `token:${id}`, { ...context, at }, () => false) : 0;
     const detail = { token: id, name: row.name, role: row.role, made };
     return [
       { done: true as const, made },
@@ -93,10 +98,10 @@ export const tokenHandlers = (services: ApiServices): Handlers<Names> => ({
   'POST /customers/{customer}/tokens': async ({ path, body }, context) =>
     createToken(services, path.customer, body, context),
   'DELETE /customers/{customer}/tokens/{token}': ({ path, query }, context) =>
-    endToken(services, path.customer, { id: path.token, ...query }, context),
+    revokeToken(services, path.customer, { id: path.token, ...query }, context),
   'GET /tokens': () => list(services, null),
   'POST /tokens': async ({ body }, context) =>
     createToken(services, null, { ...body, role: 'owner' }, context),
   'DELETE /tokens/{token}': ({ path, query }, context) =>
-    endToken(services, null, { id: path.token, ...query }, context),
+    revokeToken(services, null, { id: path.token, ...query }, context),
 });

@@ -15,7 +15,7 @@ type Names =
   | 'POST /upstreams/{node}/drain';
 
 /** @throws ApiError 404 */
-async function checkThere({ store }: ApiServices, node: string, network: Network): Promise<void> {
+async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
   const { nodes } = await readGateways(store);
   if (nodes.some((one) => one.name === node && one.network === network)) return;
   throw new ApiError(
@@ -28,17 +28,20 @@ async function checkThere({ store }: ApiServices, node: string, network: Network
 /** The nodes behind the service, and the operator's word on them. */
 export const upstreamHandlers = (services: ApiServices): Handlers<Names> => ({
   async 'GET /upstreams'() {
-    const [told, rows] = await Promise.all([readGateways(services.store), readNodeRows(services.store.db)]);
-    return { ...told, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
+    const [reported, rows] = await Promise.all([
+      readGateways(services.store),
+      readNodeRows(services.store.db),
+    ]);
+    return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
   },
   async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
-    await checkThere(services, node, network);
+    await checkNodeExists(services, node, network);
     const cordon = { network, node, reason, isDrain: false };
     await cordonNode(services.store, cordon, context, services.now());
     return { done: true };
   },
   async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
-    await checkThere(services, node, network);
+    await checkNodeExists(services, node, network);
     if (!force) await checkNotLast(services, network, node);
     const drain = { network, node, reason, isDrain: true };
     await cordonNode(services.store, drain, context, services.now());

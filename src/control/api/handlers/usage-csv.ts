@@ -1,7 +1,7 @@
 import type { Store } from '../../database/open.ts';
-import { type Axis, stepMs } from '../../usage/reading/axis.ts';
-import { exportUsage } from '../../usage/reading/export-usage.ts';
-import type { UsageFilter } from '../../usage/reading/read-usage.ts';
+import { type Axis, stepMs } from '../../usage/queries/axis.ts';
+import { exportUsage } from '../../usage/queries/export-usage.ts';
+import type { UsageFilter } from '../../usage/queries/read-usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { csvLine } from './csv-line.ts';

@@ -1,16 +1,16 @@
 import type { Store } from '../../database/open.ts';
-import { type Axis, stepMs } from '../../usage/reading/axis.ts';
-import { sumsOf, type UsageFilter, wholeSumsOf } from '../../usage/reading/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/reading/updated-at.ts';
-import type { Answered } from '../contract/contract.ts';
+import { type Axis, stepMs } from '../../usage/queries/axis.ts';
+import { sumsOf, type UsageFilter, wholeSumsOf } from '../../usage/queries/read-usage.ts';
+import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { loggedCodes } from './logged-codes.ts';
-import { axisOf, shownAxis } from './usage-range.ts';
+import { axisOf, toAxisJson } from './usage-range.ts';
 import { addAt, filterOf, noStatuses } from './usage-totals.ts';
 
 const NAME = 'GET /customers/{customer}/errors';
-type Errors = Answered<typeof NAME>;
+type Errors = RouteOutput<typeof NAME>;
 type Row = Errors['rows'][number];
 
 /** Rows that are shown, the largest first. */
@@ -48,7 +48,7 @@ export const usageErrors =
     const axis = await axisOf(store, query, at);
     const filter = await filterOf(store, customer, query);
     return {
-      axis: shownAxis(axis),
+      axis: toAxisJson(axis),
       byStatus: await readStatuses(store, axis, filter),
       rows: await readRows(store, axis, filter),
       codes: await loggedCodes(store, axis, filter),

@@ -1,25 +1,29 @@
 import { BUCKET_COUNT } from '../../../base/histogram.ts';
 import type { Store } from '../../database/open.ts';
 import { addLatency, latencySum } from '../../usage/latency-text.ts';
-import { type Axis, lengthOf, zeros } from '../../usage/reading/axis.ts';
-import { heatBoundsMs, heatRowOf, percentile, percentilesOf } from '../../usage/reading/percentiles.ts';
-import { latenciesOf, type UsageFilter, wholeSumsOf } from '../../usage/reading/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/reading/updated-at.ts';
-import type { Answered } from '../contract/contract.ts';
+import { type Axis, lengthOf, zeros } from '../../usage/queries/axis.ts';
+import { heatBoundsMs, heatRowOf, percentile, percentilesOf } from '../../usage/queries/percentiles.ts';
+import { latenciesOf, type UsageFilter, wholeSumsOf } from '../../usage/queries/read-usage.ts';
+import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { axisOf, shownAxis } from './usage-range.ts';
+import { axisOf, toAxisJson } from './usage-range.ts';
 import { filterOf } from './usage-totals.ts';
 
 const NAME = 'GET /customers/{customer}/performance';
-type Performance = Answered<typeof NAME>;
+type Performance = RouteOutput<typeof NAME>;
 type Method = Performance['methods'][number];
-type Counted = Omit<Method, 'latency' | 'averageBytes'> & { bytes: number };
+type MethodCounts = Omit<Method, 'latency' | 'averageBytes'> & { bytes: number };
 
 const nameOf = (product: string, method: string): string => `${product} ${method}`;
 
-async function readMethods(store: Store, axis: Axis, filter: UsageFilter): Promise<Map<string, Counted>> {
-  const methods = new Map<string, Counted>();
+async function readMethods(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+): Promise<Map<string, MethodCounts>> {
+  const methods = new Map<string, MethodCounts>();
   for await (const rows of wholeSumsOf(store, axis, filter, ['product', 'method', 'status'])) {
     for (const { product, method, status, requests, bytes_out } of rows) {
       // Messages alone are no calls.
@@ -77,13 +81,13 @@ export const usagePerformance =
     const filter = await filterOf(store, customer, query);
     const { steps, methods } = await readLatencies(store, axis, filter);
     const series = (share: number) => steps.map((step) => percentile(step, share));
-    const counted = [...(await readMethods(store, axis, filter))].sort(
+    const methodCounts = [...(await readMethods(store, axis, filter))].sort(
       ([, a], [, b]) => b.requests - a.requests,
     );
     return {
-      axis: shownAxis(axis),
+      axis: toAxisJson(axis),
       series: { p50: series(0.5), p95: series(0.95), p99: series(0.99) },
-      methods: counted.map(([name, { bytes, ...one }]) => ({
+      methods: methodCounts.map(([name, { bytes, ...one }]) => ({
         ...one,
         averageBytes: Math.round(bytes / one.requests),
         latency: percentilesOf(methods.get(name) ?? []),

@@ -1,7 +1,7 @@
 import type { Store } from '../../database/open.ts';
 import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
-import { type Axis, axisOver, stepMs } from '../../usage/reading/axis.ts';
-import { horizons } from '../../usage/reading/segments.ts';
+import { type Axis, axisOver, stepMs } from '../../usage/queries/axis.ts';
+import { retentionStarts } from '../../usage/queries/segments.ts';
 import { ApiError } from '../api-error.ts';
 
 const HOUR_MS = 3_600_000;
@@ -44,14 +44,14 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
  */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
-  const kept = await horizons(store.db);
+  const starts = await retentionStarts(store.db);
   const finest = usageSteps.indexOf(stepOf(toMs - fromMs));
-  const step = usageSteps.slice(finest).find((one) => fromMs >= kept[one] * stepMs[one]) ?? 'day';
+  const step = usageSteps.slice(finest).find((one) => fromMs >= starts[one] * stepMs[one]) ?? 'day';
   return axisOver(step, fromMs, toMs);
 }
 
 /** The axis as the contract has it. */
-export const shownAxis = ({ step, from, to }: Axis) => ({
+export const toAxisJson = ({ step, from, to }: Axis) => ({
   from: from * stepMs[step],
   to: to * stepMs[step],
   stepMs: stepMs[step],

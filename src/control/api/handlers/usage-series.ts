@@ -1,22 +1,22 @@
 import type { Store } from '../../database/open.ts';
-import { type Axis, zeros } from '../../usage/reading/axis.ts';
+import { type Axis, zeros } from '../../usage/queries/axis.ts';
 import {
   sumsOf,
   type UsageFilter,
   type UsageName,
   type UsageSum,
   wholeSumsOf,
-} from '../../usage/reading/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/reading/updated-at.ts';
-import type { Answered } from '../contract/contract.ts';
+} from '../../usage/queries/read-usage.ts';
+import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { axisOf, shownAxis } from './usage-range.ts';
+import { axisOf, toAxisJson } from './usage-range.ts';
 import { addAt, addTotals, filterOf, keyNames, noTotals } from './usage-totals.ts';
 
 const NAME = 'GET /customers/{customer}/usage';
-type Series = Answered<typeof NAME>['series'][number];
+type Series = RouteOutput<typeof NAME>['series'][number];
 
 /** Series that are told apart; what is smaller is joined. */
 const SERIES_MAX = 20;
@@ -77,7 +77,7 @@ const difference = (whole: readonly number[], parts: readonly (readonly number[]
   whole.map((count, at) =>
     Math.max(
       0,
-      parts.reduce((left, part) => left - (part[at] ?? 0), count),
+      parts.reduce((remaining, part) => remaining - (part[at] ?? 0), count),
     ),
   );
 
@@ -103,7 +103,7 @@ function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
   };
 }
 
-async function readParted(
+async function readBreakdown(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
@@ -115,15 +115,15 @@ async function readParted(
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // Of very many keys only the rows of those that are shown.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
-  const told: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
-  for await (const rows of sumsOf(store, axis, narrowed, told)) {
+  const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
+  for await (const rows of sumsOf(store, axis, narrowed, groupBy)) {
     for (const row of rows) {
       const one = series.get(row[column]);
       if (one !== undefined) addRow(one, row);
     }
   }
-  const shown = [...series.values()];
-  return isAll ? shown : [...shown, restOf(whole, shown, axis)];
+  const largestSeries = [...series.values()];
+  return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries, axis)];
 }
 
 async function label(store: Store, series: readonly Series[], column: Column): Promise<Series[]> {
@@ -150,9 +150,9 @@ export const usageSeries =
     const series =
       column === null
         ? [whole]
-        : await label(store, await readParted(store, axis, filter, column, whole), column);
+        : await label(store, await readBreakdown(store, axis, filter, column, whole), column);
     return {
-      axis: shownAxis(axis),
+      axis: toAxisJson(axis),
       series,
       totals: whole.totals,
       updatedAt: await usageUpdatedAt(store, at),

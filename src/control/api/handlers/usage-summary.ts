@@ -1,22 +1,22 @@
 import type { Store } from '../../database/open.ts';
 import { addLatency, latencySum } from '../../usage/latency-text.ts';
-import { type Axis, before, lengthOf, zeros } from '../../usage/reading/axis.ts';
-import { hasSucceeded } from '../../usage/reading/has-succeeded.ts';
-import { percentile, percentilesOf } from '../../usage/reading/percentiles.ts';
-import { quotasOf } from '../../usage/reading/quotas.ts';
-import { latenciesOf, sumsOf, type UsageFilter, wholeSumsOf } from '../../usage/reading/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/reading/updated-at.ts';
-import type { Answered } from '../contract/contract.ts';
+import { type Axis, before, lengthOf, zeros } from '../../usage/queries/axis.ts';
+import { hasSucceeded } from '../../usage/queries/has-succeeded.ts';
+import { percentile, percentilesOf } from '../../usage/queries/percentiles.ts';
+import { quotasOf } from '../../usage/queries/quotas.ts';
+import { latenciesOf, sumsOf, type UsageFilter, wholeSumsOf } from '../../usage/queries/read-usage.ts';
+import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+import type { RouteOutput } from '../contract/contract.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { axisOf, shownAxis } from './usage-range.ts';
+import { axisOf, toAxisJson } from './usage-range.ts';
 import { addAt, addTotals, noStatuses, noTotals } from './usage-totals.ts';
 
 const NAME = 'GET /customers/{customer}/summary';
-type Summary = Answered<typeof NAME>;
-type Shown = Pick<Summary, 'now' | 'byStatus' | 'p95' | 'credits'>;
+type Summary = RouteOutput<typeof NAME>;
+type CurrentSummary = Pick<Summary, 'now' | 'byStatus' | 'p95' | 'credits'>;
 
-async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<Shown> {
+async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<CurrentSummary> {
   const totals = noTotals();
   const byStatus = noStatuses(axis);
   const credits = zeros(axis);
@@ -71,7 +71,7 @@ export const usageSummary =
     const axis = await axisOf(store, query, at);
     const filter = { customerId: customer };
     return {
-      axis: shownAxis(axis),
+      axis: toAxisJson(axis),
       ...(await readNow(store, axis, filter)),
       before: await readBefore(store, before(axis), filter),
       quotas: await quotasOf(store, customer, at),

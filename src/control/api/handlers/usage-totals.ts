@@ -1,12 +1,12 @@
-import { type UsageStatus, usageStatuses } from '../../../access/usage.ts';
+import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-meter.ts';
 import type { Store } from '../../database/open.ts';
-import { type Axis, zeros } from '../../usage/reading/axis.ts';
-import type { UsageFilter, UsageSum } from '../../usage/reading/read-usage.ts';
+import { type Axis, zeros } from '../../usage/queries/axis.ts';
+import type { UsageFilter, UsageSum } from '../../usage/queries/read-usage.ts';
 import { ApiError } from '../api-error.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
 /** What is asked for in the query of the routes of usage. */
-export type AskedUsage = Readonly<{
+export type UsageQuery = Readonly<{
   key?: string | undefined;
   product?: UsageFilter['product'];
   method?: string | undefined;
@@ -44,7 +44,7 @@ export function addAt(series: number[], at: number, count: number): void {
 export async function filterOf(
   { db }: Store,
   customerId: string,
-  { key, product, method }: AskedUsage,
+  { key, product, method }: UsageQuery,
 ): Promise<UsageFilter> {
   if (key === undefined) return { customerId, product, method };
   const found = await db

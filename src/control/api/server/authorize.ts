@@ -8,7 +8,7 @@ import { routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
 type Role = ApiContext['role'];
-type Standing = Readonly<{ state: CustomerState; role: MemberRole | null }>;
+type Membership = Readonly<{ state: CustomerState; role: MemberRole | null }>;
 
 /** The operator in person, a token of the operator's, or a program beside the store. */
 export function isOperator(caller: ApiCaller): boolean {
@@ -24,7 +24,11 @@ const noSuchCustomer = (): ApiError =>
     'there is no such customer: GET /me lists yours, GET /customers all of them for an operator',
   );
 
-async function standingOf(db: Kysely<Schema>, customer: string, caller: ApiCaller): Promise<Standing | null> {
+async function findMembership(
+  db: Kysely<Schema>,
+  customer: string,
+  caller: ApiCaller,
+): Promise<Membership | null> {
   const row = await db.selectFrom('customer').select('state').where('id', '=', customer).executeTakeFirst();
   if (row === undefined) return null;
   if (caller.kind === 'token')
@@ -49,7 +53,11 @@ function checkSignedIn(caller: ApiCaller): void {
 }
 
 /** Whether a user asks for themselves what a member may whatever their role: to leave. */
-function isOwn(name: ContractName, path: Readonly<Record<string, string>>, caller: ApiCaller): boolean {
+function isOwnMembership(
+  name: ContractName,
+  path: Readonly<Record<string, string>>,
+  caller: ApiCaller,
+): boolean {
   const { self } = routeOf(name);
   return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
 }
@@ -61,7 +69,7 @@ function checkRole(
   caller: ApiCaller,
   role: MemberRole,
 ) {
-  const needed = isOwn(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
+  const needed = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, needed)) return;
   throw new ApiError(403, 'ROLE_TOO_SMALL', `this needs the role ${needed}, and yours is ${role}`);
 }
@@ -84,14 +92,14 @@ export async function authorize(
   if (access === 'operator' && !mayAll)
     throw new ApiError(403, 'OPERATOR_ONLY', 'only the operator of this service may do this');
   if (path.customer === undefined) return mayAll ? 'operator' : null;
-  const standing = await standingOf(db, path.customer, caller);
-  if (standing === null) throw noSuchCustomer();
+  const membership = await findMembership(db, path.customer, caller);
+  if (membership === null) throw noSuchCustomer();
   if (mayAll) return 'operator';
-  const { role, state } = standing;
+  const { role, state } = membership;
   if (role === null) throw noSuchCustomer();
   checkRole(name, path, caller, role);
   // An owner who left could go on under another customer: customers.ts.
-  const mayLeave = role !== 'owner' && isOwn(name, path, caller);
+  const mayLeave = role !== 'owner' && isOwnMembership(name, path, caller);
   if (state === 'suspended' && !name.startsWith('GET ') && !mayLeave)
     throw new ApiError(
       403,

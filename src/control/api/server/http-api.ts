@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { withDefaults } from '../../../base/with-defaults.ts';
-import { checkSignInAnswer, type SignInDoor, type SignInRequest } from '../../accounts/sign-in-door.ts';
+import { type AuthGuard, checkSignInResponse, type SignInRequest } from '../../accounts/auth-guard.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
-import { isStoreAway } from '../../database/store-away.ts';
+import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
-import { type ApiCaller, ownerOf } from '../handler.ts';
-import { apiHeaders, jsonAnswer, streamAnswer, streamHead } from './answer.ts';
-import { ApiPlaces } from './api-places.ts';
+import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
+import { ApiConcurrency } from './api-concurrency.ts';
 import { isOperator } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { openApiDocument } from './open-api.ts';
@@ -17,6 +16,7 @@ import { type ControlApiOptions, controlApiOptions } from './options.ts';
 import { problemOf } from './problem.ts';
 import { readBytes, readJson, readQuery } from './read-request.ts';
 import { recheck } from './recheck.ts';
+import { apiHeaders, jsonResponse, streamHead, streamResponse } from './response.ts';
 
 /** What stands before every path of the contract. */
 export const API_PREFIX = '/api/v1';
@@ -32,14 +32,14 @@ export type HttpApiParts = Readonly<{
   /** Who sent a request. @throws ApiError 401, 403 for credentials that are wrong or come from elsewhere. */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
   /** What stands beside the contract: signing in. */
-  signIn: Pick<SignInDoor, 'answer'>;
+  signIn: Pick<AuthGuard, 'handle'>;
   options?: Partial<ControlApiOptions>;
 }>;
 
 /** A request's body, which has arrived before the request is anybody's. */
-type Arrived = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
+type ReceivedBody = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
 
-type Env = { Bindings: Arrived; Variables: { requestId: string } };
+type Env = { Bindings: ReceivedBody; Variables: { requestId: string } };
 
 /** The control API over HTTP, as a function from request to response. */
 export class HttpApi {
@@ -48,14 +48,14 @@ export class HttpApi {
   readonly #options: ControlApiOptions;
   readonly #app = new Hono<Env>();
   readonly #ending = new AbortController();
-  readonly #places: ApiPlaces;
-  #saysAwayAt = Number.NEGATIVE_INFINITY;
+  readonly #concurrency: ApiConcurrency;
+  #nextUnavailableLogAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: HttpApiParts) {
     this.#parts = parts;
     this.#api = parts.api;
     this.#options = withDefaults(controlApiOptions, parts.options);
-    this.#places = new ApiPlaces(this.#options);
+    this.#concurrency = new ApiConcurrency(this.#options);
     this.#app.use(async (context, next) => {
       context.set('requestId', randomUUID());
       await next();
@@ -68,10 +68,10 @@ export class HttpApi {
 
   /** Answers a request; never rejects. */
   async fetch(request: Request, client: ApiClientFacts): Promise<Response> {
-    if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemAnswer(noSuchRoute());
+    if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemResponse(noSuchRoute());
     try {
       const bytes = await this.#read(request, client);
-      return await this.#places.forRequest(client.address, async () =>
+      return await this.#concurrency.forRequest(client.address, async () =>
         this.#app.fetch(request, { ...client, bytes }),
       );
     } catch (thrown) {
@@ -83,13 +83,13 @@ export class HttpApi {
   #read(request: Request, { address }: ApiClientFacts): Promise<Uint8Array> {
     if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(new Uint8Array(0));
     const { bodyMaxBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
-    return this.#places.forBody(address, () => readBytes(request, { maxBytes, timeoutMs }));
+    return this.#concurrency.forBody(address, () => readBytes(request, { maxBytes, timeoutMs }));
   }
 
   #refuseEarly(thrown: unknown, request: Request): Response {
     if (!(thrown instanceof ApiError) && !request.signal.aborted)
       this.#api.log.warn({ err: thrown }, 'a request to the control API could not be read');
-    const answer = problemAnswer(thrown);
+    const answer = problemResponse(thrown);
     // What still comes of a body would be taken for the next request.
     answer.headers.set('connection', 'close');
     return answer;
@@ -107,21 +107,21 @@ export class HttpApi {
       const [verb = '', path = ''] = name.split(' ');
       const pattern = `${API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
       paths.set(pattern, [...(paths.get(pattern) ?? []), verb]);
-      this.#app.on(verb, pattern, (context) => this.#answer(name, context));
+      this.#app.on(verb, pattern, (context) => this.#handle(name, context));
     }
     const document = openApiDocument();
-    this.#app.get(`${API_PREFIX}/openapi.json`, () => jsonAnswer(200, document, {}));
+    this.#app.get(`${API_PREFIX}/openapi.json`, () => jsonResponse(200, document, {}));
     for (const [pattern, verbs] of paths)
       this.#app.all(pattern, (context) => this.#refuse(wrongVerb(verbs), context));
   }
 
-  async #answer(name: ContractName, context: Context<Env>): Promise<Response> {
+  async #handle(name: ContractName, context: Context<Env>): Promise<Response> {
     const { raw } = context.req;
     const requestId = context.get('requestId');
     const caller = await this.#parts.identify(raw, context.env);
     const rawBody = context.env.bytes;
     const body = routeOf(name).body === undefined ? undefined : readJson(raw, rawBody);
-    const question = { path: context.req.param() as Record<string, string>, query: readQuery(raw.url), body };
+    const input = { path: context.req.param() as Record<string, string>, query: readQuery(raw.url), body };
     const request: ApiRequest = {
       caller,
       address: context.env.address,
@@ -133,16 +133,16 @@ export class HttpApi {
     };
     const format = routeOf(name).format ?? 'json';
     if (format === 'json') {
-      const answer = await this.#api.ask(name, question, request);
-      return jsonAnswer(200, answer, { 'x-request-id': requestId });
+      const answer = await this.#api.dispatch(name, input, request);
+      return jsonResponse(200, answer, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
       // Hono would ask as for GET and throw the body away without ending it.
-      await this.#api.check(name, question, caller);
+      await this.#api.check(name, input, caller);
       return streamHead(format, streamHeadersOf(name, format, requestId));
     }
     const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
-    return this.#stream(name, format, question, request, again);
+    return this.#stream(name, format, input, request, again);
   }
 
   async #signIn(context: Context<Env>): Promise<Response> {
@@ -153,17 +153,17 @@ export class HttpApi {
     const isNone = body === null && bytes.length > 0;
     if (typeof body !== 'object' || Array.isArray(body) || isNone)
       throw new ApiError(422, 'INVALID_FIELDS', 'the body must be a JSON object');
-    const asked = {
+    const signInRequest = {
       request: raw,
       address: context.env.address,
       requestId,
       body: body as SignInRequest['body'],
     };
-    const answer = await this.#parts.signIn.answer(asked);
-    checkSignInAnswer(answer);
+    const answer = await this.#parts.signIn.handle(signInRequest);
+    checkSignInResponse(answer);
     const response =
       answer.location === null
-        ? jsonAnswer(answer.status, answer.body, { 'x-request-id': requestId })
+        ? jsonResponse(answer.status, answer.body, { 'x-request-id': requestId })
         : new Response(null, { status: 302, headers: { ...apiHeaders, location: answer.location } });
     for (const cookie of answer.cookies) response.headers.append('set-cookie', cookie);
     return response;
@@ -172,27 +172,32 @@ export class HttpApi {
   async #stream(
     name: ContractName,
     format: StreamFormat,
-    question: Parameters<ControlApi['ask']>[1],
+    input: Parameters<ControlApi['dispatch']>[1],
     request: ApiRequest,
     identifyAgain: () => Promise<ApiCaller>,
   ): Promise<Response> {
     const { caller, requestId } = request;
-    const giveBack = await this.#places.takeStream(ownerOf(caller), isOperator(caller));
+    const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
     const refused = new AbortController();
-    const check = async () => this.#api.checkStill(name, question, await identifyAgain());
-    const endLooks = format === 'events' ? recheck(check, recheckMs, () => refused.abort()) : () => undefined;
+    const check = async () => this.#api.checkStill(name, input, await identifyAgain());
+    const stopRechecks =
+      format === 'events' ? recheck(check, recheckMs, () => refused.abort()) : () => undefined;
     const onEnd = (): void => {
-      endLooks();
-      giveBack();
+      stopRechecks();
+      release();
     };
     const onError = (thrown: unknown): void =>
       this.#api.log.error({ err: thrown, requestId }, 'an answer broke off');
     try {
-      const asked = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
-      const lines = (await this.#api.ask(name, question, asked)) as unknown as AsyncIterable<string>;
+      const streamRequest = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
+      const lines = (await this.#api.dispatch(
+        name,
+        input,
+        streamRequest,
+      )) as unknown as AsyncIterable<string>;
       const headers = streamHeadersOf(name, format, requestId);
-      return streamAnswer(lines, headers, { format, heartbeatMs, onEnd, onError });
+      return streamResponse(lines, headers, { format, heartbeatMs, onEnd, onError });
     } catch (thrown) {
       onEnd();
       throw thrown;
@@ -202,27 +207,27 @@ export class HttpApi {
   async #refuse(thrown: unknown, context: Context<Env>): Promise<Response> {
     const requestId = context.get('requestId') ?? randomUUID();
     const isOurs = !(thrown instanceof ApiError);
-    const away = isOurs && (await this.#isAway(thrown)) ? this.#storeAway() : null;
-    if (isOurs && away === null) {
+    const unavailable = isOurs && (await this.#isUnavailable(thrown)) ? this.#storeUnavailable() : null;
+    if (isOurs && unavailable === null) {
       const route = `${context.req.method} ${context.req.routePath}`;
       this.#api.log.error({ err: thrown, requestId, route }, 'the control API went wrong');
     }
-    const { status, headers, body } = problemOf(away ?? thrown, requestId);
-    return jsonAnswer(status, body, { ...headers, 'x-request-id': requestId });
+    const { status, headers, body } = problemOf(unavailable ?? thrown, requestId);
+    return jsonResponse(status, body, { ...headers, 'x-request-id': requestId });
   }
 
   /** The sign-in library tells nothing of what it caught: the store is asked. */
-  async #isAway(thrown: unknown): Promise<boolean> {
-    if (isStoreAway(thrown)) return true;
+  async #isUnavailable(thrown: unknown): Promise<boolean> {
+    if (isStoreUnavailable(thrown)) return true;
     const { db } = this.#api.services.store;
-    const asked = db.selectFrom('change_counter').select('version').executeTakeFirst();
-    return asked.then(() => false, isStoreAway);
+    const probe = db.selectFrom('change_counter').select('version').executeTakeFirst();
+    return probe.then(() => false, isStoreUnavailable);
   }
 
-  #storeAway(): ApiError {
+  #storeUnavailable(): ApiError {
     const now = performance.now();
-    if (now >= this.#saysAwayAt) {
-      this.#saysAwayAt = now + SAYS_AWAY_EVERY_MS;
+    if (now >= this.#nextUnavailableLogAt) {
+      this.#nextUnavailableLogAt = now + UNAVAILABLE_LOG_INTERVAL_MS;
       this.#api.log.warn('the control API cannot reach the database, and answers 503');
     }
     return new ApiError(503, 'STORE_AWAY', 'the database cannot be reached: try again soon', {
@@ -232,7 +237,7 @@ export class HttpApi {
 }
 
 /** Milliseconds from one line of the log that the database is away to the next. */
-const SAYS_AWAY_EVERY_MS = 60_000;
+const UNAVAILABLE_LOG_INTERVAL_MS = 60_000;
 const USER_AGENT_MAX = 256;
 
 const noSuchRoute = (): ApiError =>
@@ -242,9 +247,9 @@ const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `this path knows ${verbs.join(', ')}`);
 
 /** A refusal before a request is anybody's. */
-export function problemAnswer(problem: unknown): Response {
+export function problemResponse(problem: unknown): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
-  return jsonAnswer(status, body, headers);
+  return jsonResponse(status, body, headers);
 }
 
 /** Paths of the API need no escapes; what has some tries to be another path than it looks. */

@@ -79,10 +79,10 @@ function textOf(bytes: Uint8Array): string | null {
 export function readQuery(url: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URL(url).searchParams) {
-    const shown = name.slice(0, 64);
+    const printable = name.slice(0, 64);
     const fault = fields.has(name) ? 'is given twice' : NUL.test(value) ? 'holds what no text has' : null;
     if (fault !== null)
-      throw new ApiError(422, 'INVALID_FIELDS', `${shown} ${fault}`, { fields: { [shown]: fault } });
+      throw new ApiError(422, 'INVALID_FIELDS', `${printable} ${fault}`, { fields: { [printable]: fault } });
     fields.set(name, value);
   }
   return Object.fromEntries(fields);

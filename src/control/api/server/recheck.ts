@@ -12,7 +12,7 @@ const refusals: readonly number[] = [401, 403, 404];
 export function recheck(check: () => Promise<void>, everyMs: number, onRefused: () => void): () => void {
   let timer: NodeJS.Timeout | null = null;
   let isOver = false;
-  const look = async (): Promise<void> => {
+  const runCheck = async (): Promise<void> => {
     try {
       await check();
     } catch (thrown) {
@@ -24,7 +24,7 @@ export function recheck(check: () => Promise<void>, everyMs: number, onRefused: 
     if (!isOver) wait();
   };
   const wait = (): void => {
-    timer = setTimeout(() => void look(), everyMs).unref();
+    timer = setTimeout(() => void runCheck(), everyMs).unref();
   };
   wait();
   return () => {

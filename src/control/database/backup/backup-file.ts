@@ -91,7 +91,7 @@ export async function writeBackupFile(
   }
 }
 
-const knownTables = new Set(backupTables.map(({ name }) => name));
+const tableNames = new Set(backupTables.map(({ name }) => name));
 
 /** @throws BackupError */
 function partOf(line: string, number: number): BackupPart {
@@ -107,7 +107,7 @@ function partOf(line: string, number: number): BackupPart {
     throw new BackupError('the file is no backup of Solway, or one of a newer version');
   }
   const rows = rowsLine.safeParse(parsed);
-  if (rows.success && knownTables.has(rows.data.rows)) {
+  if (rows.success && tableNames.has(rows.data.rows)) {
     const { columns, values } = rows.data;
     return {
       kind: 'rows',

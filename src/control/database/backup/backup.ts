@@ -32,9 +32,10 @@ export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
  * PostgreSQL server goes on.
  */
 export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
-  const starting = store.db.startTransaction();
-  const steady = store.dialect === 'postgres' ? starting.setIsolationLevel('repeatable read') : starting;
-  const trx = await steady.execute();
+  const startSnapshot = store.db.startTransaction();
+  const snapshot =
+    store.dialect === 'postgres' ? startSnapshot.setIsolationLevel('repeatable read') : startSnapshot;
+  const trx = await snapshot.execute();
   try {
     yield { kind: 'begin', schema: schemaNumber() };
     for (const table of backupTables) yield* partsOf(trx, table);
@@ -58,12 +59,12 @@ async function* partsOf(db: Kysely<Schema>, table: BackupTable): AsyncGenerator<
 const tablesInUse = ['api_key', 'audit', 'auth_user', 'usage_minute', 'semi_wallet'] as const;
 
 /** @throws BackupError when the store has something that would be lost. */
-async function checkUnused(db: Kysely<Schema>, place: string): Promise<void> {
+async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> {
   for (const table of tablesInUse) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
     throw new BackupError(
-      `${place} is in use: its table ${table} has rows. Choose an empty database, or take that one away first`,
+      `${location} is in use: its table ${table} has rows. Choose an empty database, or take that one away first`,
     );
   }
 }
@@ -82,11 +83,11 @@ async function countOf(db: Kysely<Schema>, name: string): Promise<TableCount> {
 }
 
 /** @throws BackupError when what stands in the store is not what came. */
-async function checkTable(db: Kysely<Schema>, wanted: TableCount): Promise<void> {
-  const found = await countOf(db, wanted.table);
-  if (found.rows === wanted.rows && found.digest === wanted.digest) return;
+async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<void> {
+  const found = await countOf(db, expected.table);
+  if (found.rows === expected.rows && found.digest === expected.digest) return;
   throw new BackupError(
-    `table ${wanted.table} came out differently: ${found.rows} rows in place of ${wanted.rows}; nothing was changed`,
+    `table ${expected.table} came out differently: ${found.rows} rows in place of ${expected.rows}; nothing was changed`,
   );
 }
 
@@ -95,13 +96,13 @@ async function checkTable(db: Kysely<Schema>, wanted: TableCount): Promise<void>
  * @param parts - of a whole backup: one that ends early is refused.
  * @throws BackupError
  */
-export async function putBackup(
+export async function restoreBackup(
   store: Store,
   parts: AsyncIterable<BackupPart>,
   onTable: (count: TableCount) => void = () => undefined,
 ): Promise<TableCount[]> {
   return store.db.transaction().execute(async (trx) => {
-    await checkUnused(trx, store.place);
+    await checkUnused(trx, store.location);
     await clear(trx);
     const counts: TableCount[] = [];
     let ended = false;

@@ -218,7 +218,7 @@ async function createSignIn(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('auth_session_user').on('auth_session').column('userId').execute();
 }
 
-async function createSignInWays(db: Kysely<unknown>): Promise<void> {
+async function createSignInMethods(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('auth_account')
     .addColumn('id', 'text', (column) => column.primaryKey())
@@ -275,5 +275,5 @@ export async function createAccounts(db: Kysely<unknown>): Promise<void> {
   await createCustomers(db);
   await createInvitationsAndTokens(db);
   await createSignIn(db);
-  await createSignInWays(db);
+  await createSignInMethods(db);
 }

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { UsageStatus } from '../../../access/usage.ts';
+import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
-import type { SendFateName } from '../../../protocol/send-fate.ts';
+import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
 
 /** What single requests, open connections and gateways tell of themselves: bounded, and never money. */
 export interface RequestTables {
@@ -64,7 +64,7 @@ export interface SubmissionTable {
   /** JSON array of what nodes said to that: node, outcome, how often, and time and milliseconds of the last; null: nothing. */
   again: string | null;
   /** What became of it then; null: not known. */
-  fate: SendFateName | null;
+  fate: SubmissionStatus | null;
   /** Where it landed: digits, since a u64 is more than databases hold. */
   fate_slot: string | null;
   fate_err: string | null;
@@ -206,7 +206,7 @@ async function createGateways(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-async function createOrders(db: Kysely<unknown>): Promise<void> {
+async function createCommands(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('connection_close')
     .addColumn('connection_id', 'text', (column) => column.primaryKey())
@@ -236,5 +236,5 @@ async function createOrders(db: Kysely<unknown>): Promise<void> {
 export async function createRequestTables(db: Kysely<unknown>): Promise<void> {
   await createLog(db);
   await createGateways(db);
-  await createOrders(db);
+  await createCommands(db);
 }

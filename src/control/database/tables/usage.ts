@@ -1,5 +1,5 @@
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import type { UsageStatus } from '../../../access/usage.ts';
+import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../../protocol/product.ts';
 
 /**
@@ -72,15 +72,15 @@ export interface UsageMethodTable extends UsageCounters {
 }
 
 /** What a mark says is to be made anew: totals of a minute, hour or day, or the rows by key of an hour or day. */
-export const markKinds = ['minute', 'total_hour', 'total_day', 'hour', 'day'] as const;
-export type MarkKind = (typeof markKinds)[number];
+export const dirtyBucketKinds = ['minute', 'total_hour', 'total_day', 'hour', 'day'] as const;
+export type DirtyBucketKind = (typeof dirtyBucketKinds)[number];
 
 /**
  * Says that what a bucket follows from has changed. It is written in the transaction of the change and taken away in
  * the one that made the bucket anew, if it is still the same.
  */
 export interface UsageMarkTable {
-  kind: MarkKind;
+  kind: DirtyBucketKind;
   bucket: number;
   /** Whose change; empty for that of a roll-up. Each writer has marks of its own, so that none waits for another. */
   epoch: string;
@@ -145,7 +145,7 @@ async function createTable(
 ): Promise<void> {
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
   for (const [column, type] of Object.entries(columns)) {
-    table = table.addColumn(column, type, (made) => made.notNull());
+    table = table.addColumn(column, type, (builder) => builder.notNull());
   }
   await table.addPrimaryKeyConstraint(`${name}_row`, key as string[]).execute();
 }
@@ -186,7 +186,7 @@ async function createTotals(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-async function createBooks(db: Kysely<unknown>): Promise<void> {
+async function createRollupState(db: Kysely<unknown>): Promise<void> {
   const marks = { kind: 'text', bucket: 'bigint', epoch: 'text', token: 'bigint' } as const;
   await createTable(db, 'usage_mark', marks, ['kind', 'bucket', 'epoch']);
   await createTable(db, 'usage_horizon', { step: 'text', bucket: 'bigint' }, ['step']);
@@ -210,7 +210,7 @@ async function createBooks(db: Kysely<unknown>): Promise<void> {
 }
 
 /** Whose the minutes are that an earlier schema wrote, and that all of them are to be rolled up. */
-async function takeOverMinutes(db: Kysely<unknown>): Promise<void> {
+async function adoptMinutes(db: Kysely<unknown>): Promise<void> {
   for (const name of ['customer_id', 'plan_id']) {
     await db.schema
       .alterTable('usage_minute')
@@ -236,8 +236,8 @@ async function takeOverMinutes(db: Kysely<unknown>): Promise<void> {
 export async function createUsageTables(db: Kysely<unknown>): Promise<void> {
   await createDetails(db);
   await createTotals(db);
-  await createBooks(db);
-  await takeOverMinutes(db);
+  await createRollupState(db);
+  await adoptMinutes(db);
   await db.schema
     .createIndex('api_key_customer_plan')
     .on('api_key')

@@ -5,7 +5,7 @@ import type { DataSlice } from '../subscribe-request.ts';
 import { writeSlicedInfo } from './sliced-account.ts';
 
 /** What of a block one stream wants. */
-export type ChosenOfBlock = Readonly<{
+export type BlockSelection = Readonly<{
   transactions: readonly RawTransaction[];
   accounts: readonly RawAccount[];
   entries: readonly RawEntry[];
@@ -24,11 +24,11 @@ const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
 
 /** About how long the message will be: exactly, when it is told whole. */
-function bodyBytes(block: RawBlock, chosen: ChosenOfBlock): number {
+function bodyBytes(block: RawBlock, selection: BlockSelection): number {
   let bytes = block.meta.message.length + COUNTS_BYTES;
-  for (const { info } of chosen.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
-  for (const { info } of chosen.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
-  for (const { message } of chosen.entries) bytes += fieldBytes(ENTRIES, message.length);
+  for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
+  for (const { info } of selection.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
+  for (const { message } of selection.entries) bytes += fieldBytes(ENTRIES, message.length);
   return bytes;
 }
 
@@ -48,23 +48,23 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
 }
 
 /** A `SubscribeUpdate` that is a block. Counts are of the whole block, whatever was chosen. */
-export function blockTail(block: RawBlock, chosen: ChosenOfBlock): Uint8Array {
+export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
-  const bytes = bodyBytes(block, chosen);
+  const bytes = bodyBytes(block, selection);
   const writer = new ProtobufWriter(bytes + COUNTS_BYTES);
   const start = writer.open(5, bytes);
   const parentBlockhash = writeCommon(writer, meta.message);
-  for (const { info } of chosen.transactions) writer.bytes(TRANSACTIONS, info);
+  for (const { info } of selection.transactions) writer.bytes(TRANSACTIONS, info);
   writer.uint64OrNone(7, meta.parentSlot);
   writer.bytesOrNone(8, parentBlockhash);
   writer.uint32OrNone(9, meta.executedTransactionCount);
   writer.uint32OrNone(10, block.updatedAccountCount);
-  for (const account of chosen.accounts) {
-    if (chosen.slices === null) writer.bytes(ACCOUNTS, account.info);
-    else writeSlicedInfo(writer, ACCOUNTS, account, chosen.slices);
+  for (const account of selection.accounts) {
+    if (selection.slices === null) writer.bytes(ACCOUNTS, account.info);
+    else writeSlicedInfo(writer, ACCOUNTS, account, selection.slices);
   }
   writer.uint32OrNone(12, meta.entriesCount);
-  for (const { message } of chosen.entries) writer.bytes(ENTRIES, message);
+  for (const { message } of selection.entries) writer.bytes(ENTRIES, message);
   writer.close(start);
   return writer.bytes(11, createdAt).finish();
 }

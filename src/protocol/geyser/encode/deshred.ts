@@ -1,4 +1,4 @@
-import type { Slot } from '../../../ledger/units.ts';
+import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawSlot } from '../raw-update.ts';
 import { writeSlot } from './raw-slot.ts';

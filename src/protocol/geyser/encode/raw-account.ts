@@ -1,6 +1,6 @@
-import { ADDRESS_BYTES, addressBytes } from '../../../ledger/address.ts';
-import { SIGNATURE_BYTES, signatureBytes } from '../../../ledger/signature.ts';
-import type { Slot } from '../../../ledger/units.ts';
+import { ADDRESS_BYTES, addressBytes } from '../../../solana/address.ts';
+import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
+import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount } from '../raw-update.ts';
 import type { AccountWrite } from '../update/account.ts';

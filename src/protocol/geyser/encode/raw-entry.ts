@@ -1,4 +1,4 @@
-import { blockhashBytes } from '../../../ledger/blockhash.ts';
+import { blockhashBytes } from '../../../solana/blockhash.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawEntry } from '../raw-update.ts';
 import type { EntryUpdate } from '../update/entry.ts';

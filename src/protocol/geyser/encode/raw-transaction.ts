@@ -1,10 +1,10 @@
-import { SIGNATURE_BYTES, signatureBytes } from '../../../ledger/signature.ts';
-import type { Slot } from '../../../ledger/units.ts';
+import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
+import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawKeys, RawTransaction } from '../raw-update.ts';
 import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
-import type { PlacedTransaction } from '../update/transaction.ts';
+import type { TransactionInfo } from '../update/transaction.ts';
 
 /** Most transactions, with what they leave behind, have a length of two digits. */
 const TYPICAL_BYTES = 2_000;
@@ -13,29 +13,29 @@ const TYPICAL_BYTES = 2_000;
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
 /** Where in the writer the parts of an info are that are looked at again. */
-type Places = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
+type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
-function signatureOf({ signature, executed }: PlacedTransaction): Uint8Array {
+function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
   const { signatures, wire } = executed.transaction;
   // Base58 is dear, and the wire form has it: after the number of signatures, which is one byte.
   return signatures[0] === signature ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
 }
 
-function writeInfo(placed: PlacedTransaction): Places {
-  const { transaction, meta } = placed.executed;
-  const places: Places = { signature: 0, meta: 0, metaEnd: 0, keys: [] };
-  const { keys } = places;
-  places.signature = writer.bytes(1, signatureOf(placed)).length - SIGNATURE_BYTES;
-  writer.boolOrNone(2, placed.isVote);
+function writeInfo(info: TransactionInfo): Offsets {
+  const { transaction, meta } = info.executed;
+  const offsets: Offsets = { signature: 0, meta: 0, metaEnd: 0, keys: [] };
+  const { keys } = offsets;
+  offsets.signature = writer.bytes(1, signatureOf(info)).length - SIGNATURE_BYTES;
+  writer.boolOrNone(2, info.isVote);
   const wireStart = writer.open(3, transaction.wire.length);
   writeStorageTransaction(writer, transaction.wire, keys);
   closeWithOffsets(writer, wireStart, keys, 0);
   const [metaStart, loaded] = [writer.open(4, TYPICAL_BYTES), keys.length];
   writeMeta(writer, meta, keys);
-  places.meta = closeWithOffsets(writer, metaStart, keys, loaded);
-  places.metaEnd = writer.length;
-  writer.uint32OrNone(5, placed.index);
-  return places;
+  offsets.meta = closeWithOffsets(writer, metaStart, keys, loaded);
+  offsets.metaEnd = writer.length;
+  writer.uint32OrNone(5, info.index);
+  return offsets;
 }
 
 /** The error that a meta begins with, if it has one. */
@@ -50,33 +50,33 @@ function errIn(meta: Uint8Array): Uint8Array | null {
 export function rawTransaction({
   slot,
   createdAt,
-  placed,
+  info,
 }: {
   slot: Slot;
   createdAt: Uint8Array;
-  placed: PlacedTransaction;
+  info: TransactionInfo;
 }): RawTransaction {
   writer.clear();
   const update = writer.open(4, TYPICAL_BYTES);
   const opened = writer.open(1, TYPICAL_BYTES);
-  const places = writeInfo(placed);
+  const offsets = writeInfo(info);
   const length = writer.length - opened;
-  const closed = closeWithOffsets(writer, opened, places.keys, 0);
+  const closed = closeWithOffsets(writer, opened, offsets.keys, 0);
   writer.uint64OrNone(2, slot);
-  const moved = closeWithOffsets(writer, update, places.keys, 0) - update + closed - opened;
+  const moved = closeWithOffsets(writer, update, offsets.keys, 0) - update + closed - opened;
   const tail = writer.bytes(11, createdAt).take();
-  const meta = tail.subarray(places.meta + moved, places.metaEnd + moved);
+  const meta = tail.subarray(offsets.meta + moved, offsets.metaEnd + moved);
   return {
     kind: 'transaction',
     slot,
     tail,
     createdAt,
     info: tail.subarray(opened + moved, opened + moved + length),
-    signature: tail.subarray(places.signature + moved, places.signature + moved + SIGNATURE_BYTES),
-    isVote: placed.isVote,
-    index: placed.index,
+    signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
+    isVote: info.isVote,
+    index: info.index,
     err: errIn(meta),
-    keys: { bytes: tail, offsets: places.keys },
+    keys: { bytes: tail, offsets: offsets.keys },
     meta,
   };
 }

@@ -1,5 +1,5 @@
-import { decodeBase58 } from '../../../ledger/base58.ts';
-import { lamports } from '../../../ledger/units.ts';
+import { decodeBase58 } from '../../../solana/base58.ts';
+import { lamports } from '../../../solana/units.ts';
 import { decodeBase64 } from '../../rpc/base64-text.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 import { type AccountsDataFilter, comparisons } from '../subscribe-request.ts';

@@ -12,13 +12,13 @@ export type FilterKind =
   | 'deshred_transactions';
 
 /** More of a client's words is not told back: trailers have to fit what it takes of headers. */
-const SHOWN_MAX_CHARS = 64;
+const TEXT_MAX_CHARS = 64;
 
 /** A client's words, as facts of an error show them. */
-export const shownText = (text: string): string => text.slice(0, SHOWN_MAX_CHARS).toWellFormed();
+export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 
 /** Facts that say which filter an error is about. */
-export const factsOfFilter = (filter: FilterKind, name: string): FailureFacts => ({
+export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
   filter,
-  name: shownText(name),
+  name: truncateText(name),
 });

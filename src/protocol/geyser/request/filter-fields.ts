@@ -1,5 +1,5 @@
-import { type Address, type AddressFault, parseAddress } from '../../../ledger/address.ts';
-import { parseSignature, type Signature, type SignatureFault } from '../../../ledger/signature.ts';
+import { type Address, type AddressFault, parseAddress } from '../../../solana/address.ts';
+import { parseSignature, type Signature, type SignatureFault } from '../../../solana/signature.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 import type { CuckooFilterMessage } from '../subscribe-request.ts';
 import type { RequestFaults } from './request-faults.ts';

@@ -1,6 +1,6 @@
 import { readOnlyField } from '../fields.ts';
 import { ProtobufReader } from '../protobuf.ts';
-import { type FilterKind, factsOfFilter } from './filter-facts.ts';
+import { type FilterKind, filterFacts } from './filter-facts.ts';
 import type { ReadFilter } from './filters.ts';
 import type { RequestFaults } from './request-faults.ts';
 
@@ -27,7 +27,7 @@ export function readNamed<Filter>(
     else entry.skipField();
   }
   named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
-  if (isFirst && faults.some) faults.locate(factsOfFilter(kind, name));
+  if (isFirst && faults.some) faults.locate(filterFacts(kind, name));
 }
 
 /** Reads `SubscribeRequestPing`. */

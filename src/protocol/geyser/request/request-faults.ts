@@ -1,7 +1,7 @@
 import { Failure, type FailureFacts } from '../../errors.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
-import { shownText } from './filter-facts.ts';
+import { truncateText } from './filter-facts.ts';
 import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './request-bounds.ts';
 
 /**
@@ -36,8 +36,8 @@ export class RequestFaults implements FieldCount {
    */
   add(text: string, field: string, value?: string | number): void {
     if (this.#first !== null) return;
-    const shown = typeof value === 'string' ? shownText(value) : value;
-    this.#first = { text, facts: { field, ...(shown === undefined ? {} : { value: shown }) } };
+    const printable = typeof value === 'string' ? truncateText(value) : value;
+    this.#first = { text, facts: { field, ...(printable === undefined ? {} : { value: printable }) } };
   }
 
   /** Says in which filter the first fault is. */

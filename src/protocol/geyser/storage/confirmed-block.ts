@@ -1,9 +1,9 @@
-import type { Block, ExecutedTransaction } from '../../../ledger/block.ts';
-import type { BlockReward } from '../../../ledger/block-reward.ts';
-import type { Blockhash } from '../../../ledger/blockhash.ts';
-import type { Transaction } from '../../../ledger/transaction/transaction.ts';
-import type { TransactionMeta } from '../../../ledger/transaction/transaction-meta.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
+import type { BlockReward } from '../../../solana/block-reward.ts';
+import type { Blockhash } from '../../../solana/blockhash.ts';
+import type { Transaction } from '../../../solana/transaction/transaction.ts';
+import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readOnlyField, readSlot, required } from '../fields.ts';
 import { ProtobufReader } from '../protobuf.ts';
 import { readMeta } from './meta.ts';

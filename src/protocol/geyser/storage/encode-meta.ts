@@ -1,14 +1,14 @@
-import { ADDRESS_BYTES, type Address, addressBytes } from '../../../ledger/address.ts';
-import { decimalText, uiAmount } from '../../../ledger/encoding/ui-token-amount.ts';
-import { encodeTransactionError } from '../../../ledger/transaction/encode-transaction-error.ts';
-import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
+import { ADDRESS_BYTES, type Address, addressBytes } from '../../../solana/address.ts';
+import { decimalText, uiAmount } from '../../../solana/encoding/ui-token-amount.ts';
+import { encodeTransactionError } from '../../../solana/transaction/encode-transaction-error.ts';
+import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
 import type {
   InnerInstruction,
   InnerInstructions,
   ReturnData,
   TokenBalance,
   TransactionMeta,
-} from '../../../ledger/transaction/transaction-meta.ts';
+} from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import { writeReward } from './encode-reward.ts';
 
@@ -42,8 +42,8 @@ function writeTokenBalance(writer: ProtobufWriter, field: number, balance: Token
   writer.uint32OrNone(1, balance.accountIndex);
   writer.string(2, balance.mint);
   const amount = writer.open(3);
-  const shown = uiAmount(balance.amount, balance.decimals) ?? 0;
-  if (shown !== 0) writer.double(1, shown);
+  const uiValue = uiAmount(balance.amount, balance.decimals) ?? 0;
+  if (uiValue !== 0) writer.double(1, uiValue);
   writer.uint32OrNone(2, balance.decimals);
   writer.string(3, String(balance.amount));
   writer.string(4, decimalText(balance.amount, balance.decimals));

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
-import { ADDRESS_BYTES } from '../../../ledger/address.ts';
-import { readShortVec } from '../../../ledger/short-vec.ts';
-import { SIGNATURE_BYTES } from '../../../ledger/signature.ts';
+import { ADDRESS_BYTES } from '../../../solana/address.ts';
+import { readShortVec } from '../../../solana/short-vec.ts';
+import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const VERSION_PREFIX = 0x80;

@@ -1,4 +1,4 @@
-import type { InnerInstruction, InnerInstructions } from '../../../ledger/transaction/transaction-meta.ts';
+import type { InnerInstruction, InnerInstructions } from '../../../solana/transaction/transaction-meta.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 
 const NONE: Uint8Array = new Uint8Array();

@@ -1,14 +1,14 @@
-import type { Address } from '../../../ledger/address.ts';
-import type { BlockReward } from '../../../ledger/block-reward.ts';
-import { decodeTransactionError } from '../../../ledger/transaction/decode-transaction-error.ts';
-import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
+import type { Address } from '../../../solana/address.ts';
+import type { BlockReward } from '../../../solana/block-reward.ts';
+import { decodeTransactionError } from '../../../solana/transaction/decode-transaction-error.ts';
+import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
 import type {
   InnerInstructions,
   ReturnData,
   TokenBalance,
   TransactionMeta,
-} from '../../../ledger/transaction/transaction-meta.ts';
-import { lamports } from '../../../ledger/units.ts';
+} from '../../../solana/transaction/transaction-meta.ts';
+import { lamports } from '../../../solana/units.ts';
 import { readAddress, readLamports, readOnlyField, required } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 import { readInnerInstructions } from './inner-instructions.ts';

@@ -1,6 +1,6 @@
-import type { Address } from '../../../ledger/address.ts';
-import { type BlockReward, type RewardType, rewardTypes } from '../../../ledger/block-reward.ts';
-import { lamports } from '../../../ledger/units.ts';
+import type { Address } from '../../../solana/address.ts';
+import { type BlockReward, type RewardType, rewardTypes } from '../../../solana/block-reward.ts';
+import { lamports } from '../../../solana/units.ts';
 import { readAddressText, readLamports, readOnlyField, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 

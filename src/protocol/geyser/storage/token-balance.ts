@@ -1,6 +1,6 @@
-import type { Address } from '../../../ledger/address.ts';
-import type { TokenBalance } from '../../../ledger/transaction/transaction-meta.ts';
-import { U64_MAX } from '../../../ledger/units.ts';
+import type { Address } from '../../../solana/address.ts';
+import type { TokenBalance } from '../../../solana/transaction/transaction-meta.ts';
+import { U64_MAX } from '../../../solana/units.ts';
 import { readAddressText, readAddressTextOrNull, required } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 

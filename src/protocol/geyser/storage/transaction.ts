@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../../base/bytes.ts';
-import { writeShortVec } from '../../../ledger/short-vec.ts';
-import { decodeTransaction } from '../../../ledger/transaction/decode-transaction.ts';
-import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import { writeShortVec } from '../../../solana/short-vec.ts';
+import { decodeTransaction } from '../../../solana/transaction/decode-transaction.ts';
+import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import { required } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 

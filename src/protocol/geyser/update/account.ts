@@ -1,7 +1,7 @@
-import type { Account } from '../../../ledger/account/account.ts';
-import type { Address } from '../../../ledger/address.ts';
-import type { Signature } from '../../../ledger/signature.ts';
-import { lamports, type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Account } from '../../../solana/account/account.ts';
+import type { Address } from '../../../solana/address.ts';
+import type { Signature } from '../../../solana/signature.ts';
+import { lamports, type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 

@@ -1,13 +1,13 @@
-import type { BlockReward } from '../../../ledger/block-reward.ts';
-import type { Blockhash } from '../../../ledger/blockhash.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { BlockReward } from '../../../solana/block-reward.ts';
+import type { Blockhash } from '../../../solana/blockhash.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 import { readBlockHeight, readUnixTimestamp } from '../storage/confirmed-block.ts';
 import { readRewards } from '../storage/reward.ts';
 import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
-import { type PlacedTransaction, readPlacedTransaction } from './transaction.ts';
+import { readTransactionInfo, type TransactionInfo } from './transaction.ts';
 
 /** What a block and its meta have in common. */
 export type BlockHeader = Readonly<{
@@ -31,7 +31,7 @@ export type BlockMetaUpdate = BlockHeader & Readonly<{ kind: 'blockMeta' }>;
 export type BlockUpdate = BlockHeader &
   Readonly<{
     kind: 'block';
-    transactions: readonly PlacedTransaction[];
+    transactions: readonly TransactionInfo[];
     updatedAccountCount: number;
     accounts: readonly AccountWrite[];
     entries: readonly EntryUpdate[];
@@ -93,13 +93,13 @@ export function readBlockMetaUpdate(reader: ProtobufReader): BlockMetaUpdate {
 /** Reads `SubscribeUpdateBlock`. */
 export function readBlockUpdate(reader: ProtobufReader): BlockUpdate {
   const draft = emptyHeader();
-  const transactions: PlacedTransaction[] = [];
+  const transactions: TransactionInfo[] = [];
   const accounts: AccountWrite[] = [];
   const entries: EntryUpdate[] = [];
   let updatedAccountCount = 0;
   while (reader.next()) {
     if (readCommon(draft, reader)) continue;
-    if (reader.field === 6) transactions.push(readPlacedTransaction(reader.message()));
+    if (reader.field === 6) transactions.push(readTransactionInfo(reader.message()));
     else if (reader.field === 7) draft.parentSlot = readSlot(reader);
     else if (reader.field === 8) draft.parentBlockhash = readBlockhashText(reader);
     else if (reader.field === 9) draft.executedTransactionCount = reader.count();

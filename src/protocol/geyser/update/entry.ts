@@ -1,6 +1,6 @@
-import type { Blockhash } from '../../../ledger/blockhash.ts';
-import { blockhashFromBytes } from '../../../ledger/blockhash.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Blockhash } from '../../../solana/blockhash.ts';
+import { blockhashFromBytes } from '../../../solana/blockhash.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 

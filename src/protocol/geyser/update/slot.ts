@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlot } from '../fields.ts';
 import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 

@@ -1,23 +1,23 @@
-import type { ExecutedTransaction } from '../../../ledger/block.ts';
-import type { Signature } from '../../../ledger/signature.ts';
-import type { Transaction } from '../../../ledger/transaction/transaction.ts';
-import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
-import type { TransactionMeta } from '../../../ledger/transaction/transaction-meta.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { ExecutedTransaction } from '../../../solana/block.ts';
+import type { Signature } from '../../../solana/signature.ts';
+import type { Transaction } from '../../../solana/transaction/transaction.ts';
+import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
+import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSignature, readSlot, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
 import { readMeta, readTransactionError } from '../storage/meta.ts';
 import { readTransaction } from '../storage/transaction.ts';
 
 /** A transaction and its place in its block. Source: geyser.proto, `SubscribeUpdateTransactionInfo`. */
-export type PlacedTransaction = Readonly<{
+export type TransactionInfo = Readonly<{
   signature: Signature;
   isVote: boolean;
   executed: ExecutedTransaction;
   index: number;
 }>;
 
-export type TransactionUpdate = Readonly<{ kind: 'transaction'; slot: Slot; placed: PlacedTransaction }>;
+export type TransactionUpdate = Readonly<{ kind: 'transaction'; slot: Slot; info: TransactionInfo }>;
 
 export type TransactionStatusUpdate = Readonly<{
   kind: 'transactionStatus';
@@ -29,7 +29,7 @@ export type TransactionStatusUpdate = Readonly<{
 }>;
 
 /** Reads `SubscribeUpdateTransactionInfo`. */
-export function readPlacedTransaction(reader: ProtobufReader): PlacedTransaction {
+export function readTransactionInfo(reader: ProtobufReader): TransactionInfo {
   let signature: Signature | null = null;
   let [isVote, index] = [false, 0];
   let transaction: Transaction | null = null;
@@ -55,14 +55,14 @@ export function readPlacedTransaction(reader: ProtobufReader): PlacedTransaction
 
 /** Reads `SubscribeUpdateTransaction`. */
 export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate {
-  let placed: PlacedTransaction | null = null;
+  let info: TransactionInfo | null = null;
   let slot = slotOf(0);
   while (reader.next()) {
-    if (reader.field === 1) placed = readPlacedTransaction(reader.message());
+    if (reader.field === 1) info = readTransactionInfo(reader.message());
     else if (reader.field === 2) slot = readSlot(reader);
     else reader.skipField();
   }
-  return { kind: 'transaction', slot, placed: required(placed, 'a transaction') };
+  return { kind: 'transaction', slot, info: required(info, 'a transaction') };
 }
 
 /** Reads `SubscribeUpdateTransactionStatus`. */

@@ -1,5 +1,5 @@
 import { ProtobufWriter } from '../../geyser/protobuf-writer.ts';
-import { type Field, parseCall, parseField, type Schema } from './schema.ts';
+import { type Field, parseField, parseGrpcMethod, type Schema } from './schema.ts';
 
 /** By name, the numbers of scalar types. Source: descriptor.proto, `FieldDescriptorProto.Type`. */
 const scalars: Readonly<Record<string, number>> = {
@@ -18,7 +18,7 @@ const LABEL_OPTIONAL = 1;
 const LABEL_REPEATED = 3;
 
 /** A field that is a message. */
-function inside(writer: ProtobufWriter, field: number, write: () => void): void {
+function writeNested(writer: ProtobufWriter, field: number, write: () => void): void {
   const start = writer.open(field);
   write();
   writer.close(start);
@@ -30,10 +30,10 @@ function fullName(schema: Schema, type: string): string {
   return isOwn ? `.${schema.package}.${type}` : `.${type}`;
 }
 
-const camel = (name: string): string =>
+const toCamelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const entryName = (field: string): string => {
-  const name = camel(field);
+  const name = toCamelCase(field);
   return `${name[0]?.toUpperCase()}${name.slice(1)}Entry`;
 };
 
@@ -49,17 +49,17 @@ function writeField(
   schema: Schema,
   message: string,
   field: Field,
-  choice: number | null,
+  oneofIndex: number | null,
 ): void {
-  inside(writer, 2, () => {
+  writeNested(writer, 2, () => {
     const isMany = field.label === 'repeated' || field.label === 'map';
     writer.string(1, field.name).uint32(3, field.number);
     writer.uint32(4, isMany ? LABEL_REPEATED : LABEL_OPTIONAL);
     if (field.label === 'map') {
       writer.uint32(5, MESSAGE).string(6, `.${schema.package}.${message}.${entryName(field.name)}`);
     } else writeType(writer, schema, field.type);
-    if (choice !== null) writer.uint32(9, choice);
-    writer.string(10, camel(field.name));
+    if (oneofIndex !== null) writer.uint32(9, oneofIndex);
+    writer.string(10, toCamelCase(field.name));
     if (field.label === 'optional') writer.bool(17, true);
   });
 }
@@ -72,11 +72,11 @@ function writeEntry(writer: ProtobufWriter, schema: Schema, { name, type }: Fiel
     name: named,
     number,
   });
-  inside(writer, 3, () => {
+  writeNested(writer, 3, () => {
     writer.string(1, entryName(name));
     writeField(writer, schema, '', entry(1, 'key', 'string'), null);
     writeField(writer, schema, '', entry(2, 'value', type), null);
-    inside(writer, 7, () => void writer.bool(7, true));
+    writeNested(writer, 7, () => void writer.bool(7, true));
   });
 }
 
@@ -86,10 +86,10 @@ function writeEnum(
   name: string,
   values: Readonly<Record<string, number>>,
 ): void {
-  inside(writer, field, () => {
+  writeNested(writer, field, () => {
     writer.string(1, name);
     for (const [value, number] of Object.entries(values)) {
-      inside(writer, 2, () => void writer.string(1, value).uint32(2, number));
+      writeNested(writer, 2, () => void writer.string(1, value).uint32(2, number));
     }
   });
 }
@@ -97,27 +97,27 @@ function writeEnum(
 /** Writes a `DescriptorProto`. A field that says whether it is there is a choice of one, behind the real ones. */
 function writeMessage(writer: ProtobufWriter, schema: Schema, message: string): void {
   const rows = schema.messages[message] ?? [];
-  const choices = rows.flatMap((row) => (typeof row === 'string' ? [] : [row.oneof]));
+  const oneofs = rows.flatMap((row) => (typeof row === 'string' ? [] : [row.oneof]));
   const maps: Field[] = [];
-  const write = (row: string, choice: number | null): void => {
+  const write = (row: string, oneofIndex: number | null): void => {
     const field = parseField(row);
     if (field.label === 'map') maps.push(field);
-    const isAlone = field.label === 'optional';
-    if (isAlone) choices.push(`_${field.name}`);
-    writeField(writer, schema, message, field, isAlone ? choices.length - 1 : choice);
+    const isOptional = field.label === 'optional';
+    if (isOptional) oneofs.push(`_${field.name}`);
+    writeField(writer, schema, message, field, isOptional ? oneofs.length - 1 : oneofIndex);
   };
-  inside(writer, 4, () => {
+  writeNested(writer, 4, () => {
     writer.string(1, message);
     for (const row of rows) {
       if (typeof row === 'string') write(row, null);
-      else for (const each of row.fields) write(each, choices.indexOf(row.oneof));
+      else for (const each of row.fields) write(each, oneofs.indexOf(row.oneof));
     }
     for (const field of maps) writeEntry(writer, schema, field);
     for (const [name, values] of Object.entries(schema.enums ?? {})) {
       const [outer, inner] = name.split('.');
       if (inner !== undefined && outer === message) writeEnum(writer, 4, inner, values);
     }
-    for (const name of choices) inside(writer, 8, () => void writer.string(1, name));
+    for (const name of oneofs) writeNested(writer, 8, () => void writer.string(1, name));
   });
 }
 
@@ -127,11 +127,11 @@ function writeService(
   service: string,
   calls: Readonly<Record<string, string>>,
 ): void {
-  inside(writer, 6, () => {
+  writeNested(writer, 6, () => {
     writer.string(1, service);
     for (const [name, row] of Object.entries(calls)) {
-      const { request, response, streamsIn, streamsOut } = parseCall(row);
-      inside(writer, 2, () => {
+      const { request, response, streamsIn, streamsOut } = parseGrpcMethod(row);
+      writeNested(writer, 2, () => {
         writer.string(1, name).string(2, fullName(schema, request)).string(3, fullName(schema, response));
         writer.boolOrNone(5, streamsIn).boolOrNone(6, streamsOut);
       });

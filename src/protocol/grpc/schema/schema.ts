@@ -9,13 +9,13 @@ export type Schema = Readonly<{
   imports?: readonly Readonly<{ file: string; public?: true }>[];
   /** Numbers of the values. A name with a point is that of an enum inside a message. */
   enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  messages: Readonly<Record<string, readonly FieldOrChoice[]>>;
+  messages: Readonly<Record<string, readonly FieldOrOneof[]>>;
   /** For each service its calls, such as `(stream Request) returns (Response)`. */
   services?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }>;
 
 /** A field such as `repeated bytes keys = 2`, or several of which a message has one. */
-export type FieldOrChoice = string | Readonly<{ oneof: string; fields: readonly string[] }>;
+export type FieldOrOneof = string | Readonly<{ oneof: string; fields: readonly string[] }>;
 
 /** A field taken apart. */
 export type Field = Readonly<{
@@ -42,10 +42,15 @@ export function parseField(row: string): Field {
 }
 
 /** What a call takes and gives. */
-export type Call = Readonly<{ request: string; response: string; streamsIn: boolean; streamsOut: boolean }>;
+export type GrpcMethod = Readonly<{
+  request: string;
+  response: string;
+  streamsIn: boolean;
+  streamsOut: boolean;
+}>;
 
 /** @throws RangeError for a row that is none. */
-export function parseCall(row: string): Call {
+export function parseGrpcMethod(row: string): GrpcMethod {
   const [, streamsIn, request, streamsOut, response] = CALL.exec(row) ?? [];
   if (request === undefined || response === undefined) throw new RangeError(`not a call: ${row}`);
   return { request, response, streamsIn: streamsIn !== undefined, streamsOut: streamsOut !== undefined };

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DrawnAccount, drawnAccount, KeptStream } from '../../../../test/streams/drawn-updates.ts';
-import { key } from '../../../../test/streams/told-ledger.ts';
-import { addressBytes } from '../../../ledger/address.ts';
-import { lamports } from '../../../ledger/units.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
+import { type AccountFields, accountUpdate, RecordingSink } from '../../../../test/streams/random-updates.ts';
 import { CuckooFilter } from '../../../protocol/geyser/cuckoo-filter.ts';
 import type {
   AccountsDataFilter,
   AccountsFilter,
   CuckooFilterMessage,
 } from '../../../protocol/geyser/subscribe-request.ts';
+import { addressBytes } from '../../../solana/address.ts';
+import { lamports } from '../../../solana/units.ts';
 import { Channel, type Member } from '../channel.ts';
 import { compileFilters, type Filters } from '../filters/compile.ts';
 
@@ -23,7 +23,7 @@ function cuckooOf(number: number): CuckooFilterMessage {
     hashAlgorithm: 0,
     data: new Uint8Array(8),
   };
-  const { fingerprint } = new CuckooFilter(message).placesOf(addressBytes(key(number)), 0);
+  const { fingerprint } = new CuckooFilter(message).locate(addressBytes(key(number)), 0);
   new DataView(message.data.buffer).setUint16(0, fingerprint, true);
   return message;
 }
@@ -74,7 +74,7 @@ const filters: fc.Arbitrary<Filters> = fc
   .array(filter, { maxLength: 30 })
   .map((list) => compileFilters({ accounts: new Map(list.map((each, i) => [`f${i}`, each])) }));
 
-const account: fc.Arbitrary<DrawnAccount> = fc.record({
+const account: fc.Arbitrary<AccountFields> = fc.record({
   address: number,
   owner: number,
   lamports: fc.bigInt(0n, 2n),
@@ -82,10 +82,10 @@ const account: fc.Arbitrary<DrawnAccount> = fc.record({
   isByTransaction: fc.boolean(),
 });
 
-type Stream = { member: Member; kept: KeptStream; wanted: Filters };
+type Stream = { member: Member; kept: RecordingSink; wanted: Filters };
 
 /** The names that a walk through all filters finds, in their order. */
-function walked({ accounts }: Filters, told: ReturnType<typeof drawnAccount>): string[][] {
+function walked({ accounts }: Filters, told: ReturnType<typeof accountUpdate>): string[][] {
   const names = accounts.filter((rule) => rule.passes(told)).map(({ name }) => name);
   return names.length === 0 ? [] : [names];
 }
@@ -101,12 +101,12 @@ describe('filters of accounts in an index', () => {
         for (const { who, wanted, told } of turns) {
           const stream = streams[who];
           if (stream === undefined) {
-            const kept = new KeptStream();
+            const kept = new RecordingSink();
             streams.push({ kept, wanted, member: channel.add(kept) });
           } else stream.wanted = wanted;
           (stream ?? (streams.at(-1) as Stream)).member.replace(wanted);
-          for (const update of told.map(drawnAccount)) {
-            channel.tell(update);
+          for (const update of told.map(accountUpdate)) {
+            channel.emit(update);
             for (const each of streams) {
               const expected = walked(each.wanted, update);
               expect(each.kept.take()).toEqual(expected);

@@ -29,27 +29,27 @@ export class AccountIndex {
   }
 
   remove(watchers: readonly AccountWatcher[]): void {
-    const run = ++this.#sweeps;
-    for (const watcher of watchers) watcher.isGone = true;
+    const sweepId = ++this.#sweeps;
+    for (const watcher of watchers) watcher.isRemoved = true;
     let others = 0;
     for (const watcher of watchers) {
-      if (isByAddress(watcher.rule)) this.#byAddress.sweep(watcher.keys, run);
-      else if (isEqualWatcher(watcher)) this.#byEquality.sweep(watcher, run);
-      else if (watcher.rule.owners !== null) this.#byOwner.sweep(watcher.keys, run);
+      if (isByAddress(watcher.rule)) this.#byAddress.sweep(watcher.keys, sweepId);
+      else if (isEqualWatcher(watcher)) this.#byEquality.sweep(watcher, sweepId);
+      else if (watcher.rule.owners !== null) this.#byOwner.sweep(watcher.keys, sweepId);
       else others += 1;
     }
-    if (others > 0) this.#others = this.#others.filter(({ isGone }) => !isGone);
+    if (others > 0) this.#others = this.#others.filter(({ isRemoved }) => !isRemoved);
   }
 
   match(account: RawAccount, matches: Matches): void {
-    for (let post = this.#byAddress.first(account.address, 0); post !== null; post = post.next) {
-      const { watcher } = post;
+    for (let entry = this.#byAddress.first(account.address, 0); entry !== null; entry = entry.next) {
+      const { watcher } = entry;
       if (!matches.isNew(watcher)) continue;
       if (watcher.isCertain || watcher.rule.passesRest(account)) matches.add(watcher);
     }
     this.#byEquality.match(account, matches);
-    for (let post = this.#byOwner.first(account.owner, 0); post !== null; post = post.next) {
-      const { watcher } = post;
+    for (let entry = this.#byOwner.first(account.owner, 0); entry !== null; entry = entry.next) {
+      const { watcher } = entry;
       if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
     for (const watcher of this.#others) {
@@ -63,7 +63,7 @@ export class AccountIndex {
     keys: readonly Uint8Array[] = [],
   ): void {
     watcher.keys = keys;
-    watcher.isOwnPost = keys.length === 1;
+    watcher.isOwnEntry = keys.length === 1;
     table.add(watcher);
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { drawnAccount, KeptStream } from '../../../../test/streams/drawn-updates.ts';
-import { key } from '../../../../test/streams/told-ledger.ts';
-import { lamports } from '../../../ledger/units.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
+import { accountUpdate, RecordingSink } from '../../../../test/streams/random-updates.ts';
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { lamports } from '../../../solana/units.ts';
 import { AccountRule } from '../filters/account-rule.ts';
 import { EqualityIndex, isEqualWatcher } from './equality-index.ts';
-import { Lane } from './lane.ts';
+import { FilterGroup } from './filter-group.ts';
 import { Listener } from './listener.ts';
 import { Matches } from './matches.ts';
 import { Watcher } from './watcher.ts';
@@ -38,8 +38,8 @@ const dataSize = (bytes: number): AccountsDataFilter => ({ kind: 'dataSize', byt
 /** An index with filters in it, in one lane. */
 function indexOf(filters: readonly AccountsFilter[]) {
   const index = new EqualityIndex();
-  const lane = new Lane(
-    new Listener(new KeptStream(), null),
+  const lane = new FilterGroup(
+    new Listener(new RecordingSink(), null),
     filters.map((_, i) => `f${i}`),
   );
   const rules = filters.map((filter, i) => new CountedRule(`f${i}`, filter));
@@ -56,15 +56,15 @@ function indexOf(filters: readonly AccountsFilter[]) {
 function looksAt(filters: readonly AccountsFilter[], data: readonly number[], owner = 2): number {
   const { index, rules } = indexOf(filters);
   const matches = new Matches();
-  matches.begin();
-  index.match(drawnAccount({ owner, data: Uint8Array.from(data), lamports: 3n }), matches);
+  matches.start();
+  index.match(accountUpdate({ owner, data: Uint8Array.from(data), lamports: 3n }), matches);
   return rules.reduce((sum, { looks }) => sum + looks, 0);
 }
 
 const many = (of: (n: number) => AccountsFilter) => Array.from({ length: 200 }, (_, n) => of(n));
 
 function remove(index: EqualityIndex, watchers: readonly EqualWatcher[], run: number): void {
-  for (const watcher of watchers) watcher.isGone = true;
+  for (const watcher of watchers) watcher.isRemoved = true;
   for (const watcher of watchers) index.sweep(watcher, run);
 }
 

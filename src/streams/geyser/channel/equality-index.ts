@@ -5,9 +5,9 @@ import { hashAddress } from '../filters/address-hash.ts';
 import { AddressTable } from '../filters/address-table.ts';
 import { KeyShape, shapeText } from './key-shape.ts';
 import type { Matches } from './matches.ts';
-import { type FirstPost, firstPost, join, swept } from './post-chain.ts';
 import { ShapeList, type SharedShape } from './shape-list.ts';
-import type { Post, Watcher } from './watcher.ts';
+import type { ChainEntry, Watcher } from './watcher.ts';
+import { type ChainHead, chainHead, insert, sweepChain } from './watcher-chain.ts';
 
 /** A filter that asks something of the data or the balance to be equal. */
 type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualities } };
@@ -32,7 +32,7 @@ export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();
   readonly #byOwner = new AddressTable<ShapeList>();
   readonly #anyOwner = new ShapeList();
-  readonly #chains = new Map<number, FirstPost<AccountRule>>();
+  readonly #chains = new Map<number, ChainHead<AccountRule>>();
 
   /** Owners, shapes and chains that it keeps: nothing once its filters are gone. */
   get size(): number {
@@ -41,27 +41,27 @@ export class EqualityIndex {
 
   add(watcher: EqualWatcher): void {
     const { owners, equalities } = watcher.rule;
-    watcher.isOwnPost = owners === null || owners.addresses.length === 1;
+    watcher.isOwnEntry = owners === null || owners.addresses.length === 1;
     const shared = this.#sharedShape(equalities);
-    const asked = shared.shape.hashOfAsked(equalities);
-    if (owners === null) this.#hang(watcher, this.#anyOwner, shared, ANY_OWNER + asked);
+    const filterHash = shared.shape.hashOfFilter(equalities);
+    if (owners === null) this.#link(watcher, this.#anyOwner, shared, ANY_OWNER + filterHash);
     else
       for (const owner of owners.addresses)
-        this.#hang(watcher, this.#listOf(owner), shared, hashAddress(owner, 0) + asked);
+        this.#link(watcher, this.#listOf(owner), shared, hashAddress(owner, 0) + filterHash);
   }
 
   /**
    * Removes a watcher that is gone.
    * @param run - the number of the sweep, which looks at each chain only once.
    */
-  sweep({ rule: { owners, equalities } }: EqualWatcher, run: number): void {
+  sweep({ rule: { owners, equalities } }: EqualWatcher, sweepId: number): void {
     const shared = this.#sharedShape(equalities);
-    const asked = shared.shape.hashOfAsked(equalities);
-    if (owners === null) this.#unhang(this.#anyOwner, shared, ANY_OWNER + asked, run);
+    const filterHash = shared.shape.hashOfFilter(equalities);
+    if (owners === null) this.#unlink(this.#anyOwner, shared, ANY_OWNER + filterHash, sweepId);
     else
       for (const owner of owners.addresses) {
         const list = this.#listOf(owner);
-        this.#unhang(list, shared, hashAddress(owner, 0) + asked, run);
+        this.#unlink(list, shared, hashAddress(owner, 0) + filterHash, sweepId);
         if (list.isEmpty) this.#byOwner.delete(owner, 0);
       }
     if (shared.uses === 0) this.#shapes.delete(shared.shape.text);
@@ -78,45 +78,46 @@ export class EqualityIndex {
     const { length } = account.data;
     for (const { shape } of list.shapes) {
       if (shape.end > length) break;
-      let post: Post<AccountRule> | null = this.#chains.get(ofOwner + shape.hashOf(account)) ?? null;
-      for (; post !== null; post = post.next) {
-        const { watcher } = post;
+      let entry: ChainEntry<AccountRule> | null = this.#chains.get(ofOwner + shape.hashOf(account)) ?? null;
+      for (; entry !== null; entry = entry.next) {
+        const { watcher } = entry;
         if (!matches.isNew(watcher)) continue;
         const { rule } = watcher;
-        if (watcher.place === list ? rule.passesOfOwner(account) : rule.passes(account)) matches.add(watcher);
+        if (watcher.ownerShapes === list ? rule.passesOfOwner(account) : rule.passes(account))
+          matches.add(watcher);
       }
     }
   }
 
-  #hang(watcher: EqualWatcher, list: ShapeList, shared: SharedShape, key: number): void {
+  #link(watcher: EqualWatcher, list: ShapeList, shared: SharedShape, key: number): void {
     list.use(shared);
-    if (watcher.isOwnPost) watcher.place = list;
+    if (watcher.isOwnEntry) watcher.ownerShapes = list;
     const first = this.#chains.get(key);
-    if (first === undefined) this.#chains.set(key, firstPost(watcher));
-    else join(first, watcher);
+    if (first === undefined) this.#chains.set(key, chainHead(watcher));
+    else insert(first, watcher);
   }
 
-  #unhang(list: ShapeList, shared: SharedShape, key: number, run: number): void {
+  #unlink(list: ShapeList, shared: SharedShape, key: number, sweepId: number): void {
     list.release(shared);
     const first = this.#chains.get(key);
     if (first === undefined) return;
-    const left = swept(first, run);
-    if (left === null) this.#chains.delete(key);
-    else if (left !== first) this.#chains.set(key, left);
+    const remaining = sweepChain(first, sweepId);
+    if (remaining === null) this.#chains.delete(key);
+    else if (remaining !== first) this.#chains.set(key, remaining);
   }
 
   #sharedShape(equalities: AccountEqualities): SharedShape {
     const text = shapeText(equalities);
-    const known = this.#shapes.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#shapes.get(text);
+    if (existing !== undefined) return existing;
     const shared = { shape: new KeyShape(equalities), uses: 0 };
     this.#shapes.set(text, shared);
     return shared;
   }
 
   #listOf(owner: Uint8Array): ShapeList {
-    const known = this.#byOwner.get(owner, 0);
-    if (known !== undefined) return known;
+    const existing = this.#byOwner.get(owner, 0);
+    if (existing !== undefined) return existing;
     const list = new ShapeList();
     this.#byOwner.set(owner, 0, list);
     return list;

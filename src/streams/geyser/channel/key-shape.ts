@@ -1,6 +1,6 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountEqualities } from '../filters/account-equalities.ts';
-import { drawnHash, hashBytes, hashNumber, NUMBER_PIECES, piecesOf } from '../filters/key-hash.ts';
+import { hashBytes, hashNumber, NUMBER_PIECES, piecesOf, randomHash } from '../filters/key-hash.ts';
 
 /** Which bytes of the data, and how many pieces of the key are before them. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
@@ -26,7 +26,7 @@ export class KeyShape {
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
   /** Keys of two shapes are not to meet. */
-  readonly #first = drawnHash();
+  readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
     let piece = 0;
@@ -46,18 +46,18 @@ export class KeyShape {
   hashOf({ data, lamports }: RawAccount): number {
     let hash = this.#first;
     for (const { at, length, piece } of this.#parts) hash = hashBytes(hash, piece, data, at, length);
-    return this.#hashOn(hash, data.length, lamports);
+    return this.#finishHash(hash, data.length, lamports);
   }
 
   /** The hash of the key that a filter of the shape asks for. */
-  hashOfAsked({ memcmps, dataSize, lamports }: AccountEqualities): number {
+  hashOfFilter({ memcmps, dataSize, lamports }: AccountEqualities): number {
     let hash = this.#first;
     for (const [nth, { bytes }] of memcmps.entries())
       hash = hashBytes(hash, (this.#parts[nth] as Part).piece, bytes, 0, bytes.length);
-    return this.#hashOn(hash, dataSize ?? 0, lamports ?? 0n);
+    return this.#finishHash(hash, dataSize ?? 0, lamports ?? 0n);
   }
 
-  #hashOn(before: number, size: number, lamports: bigint): number {
+  #finishHash(before: number, size: number, lamports: bigint): number {
     let hash = before;
     if (this.#hasSize) hash = hashNumber(hash, this.#pieces, size);
     if (this.#hasLamports) hash = hashNumber(hash, this.#pieces + NUMBER_PIECES, Number(lamports));

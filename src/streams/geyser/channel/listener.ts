@@ -9,7 +9,7 @@ export class Listener {
   readonly slices: readonly DataSlice[] | null;
   /** Equal for equal slices. */
   readonly slicesKey: string;
-  isGone = false;
+  isRemoved = false;
 
   constructor(sink: GeyserSink, slices: readonly DataSlice[] | null) {
     this.sink = sink;

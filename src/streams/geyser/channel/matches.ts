@@ -1,38 +1,38 @@
-import type { Lane } from './lane.ts';
+import type { FilterGroup } from './filter-group.ts';
 import type { Watcher } from './watcher.ts';
 
 /** The lanes that are told of one update. Used again for each. */
 export class Matches {
-  readonly #lanes: (Lane | null)[] = [];
+  readonly #groups: (FilterGroup | null)[] = [];
   #count = 0;
-  #run = 0;
+  #generation = 0;
 
   get count(): number {
     return this.#count;
   }
 
   /** Another update is looked at. */
-  begin(): void {
-    this.#run += 1;
+  start(): void {
+    this.#generation += 1;
   }
 
   /** Whether a watcher has not been looked at yet; then it has. */
   isNew(watcher: Watcher<unknown>): boolean {
-    if (watcher.seenIn === this.#run) return false;
-    watcher.seenIn = this.#run;
+    if (watcher.matchedIn === this.#generation) return false;
+    watcher.matchedIn = this.#generation;
     return true;
   }
 
   add(watcher: Watcher<unknown>): void {
-    const { lane } = watcher;
-    if (lane.hit(watcher)) this.#lanes[this.#count++] = lane;
+    const { group } = watcher;
+    if (group.addMatch(watcher)) this.#groups[this.#count++] = group;
   }
 
   /** Takes out one of the lanes. */
-  take(): Lane | null {
+  take(): FilterGroup | null {
     if (this.#count === 0) return null;
-    const lane = this.#lanes[--this.#count] as Lane;
-    this.#lanes[this.#count] = null;
-    return lane;
+    const group = this.#groups[--this.#count] as FilterGroup;
+    this.#groups[this.#count] = null;
+    return group;
   }
 }

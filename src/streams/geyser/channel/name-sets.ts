@@ -27,8 +27,8 @@ export class NameSets {
     let hash = count;
     for (let i = 0; i < count; i++)
       hash = Math.imul(hash ^ (ordinals[i] as number), 0x9e3779b1) ^ (hash >>> 15);
-    const known = this.#sets.get(hash);
-    if (known !== undefined && isSame(known.ordinals, ordinals, count)) return known.encoded;
+    const existing = this.#sets.get(hash);
+    if (existing !== undefined && isSame(existing.ordinals, ordinals, count)) return existing.encoded;
     return this.#encode(hash, ordinals.slice(0, count));
   }
 
@@ -45,10 +45,10 @@ export class NameSets {
   }
 }
 
-function isSame(known: Int32Array, ordinals: Int32Array, count: number): boolean {
-  if (known.length !== count) return false;
+function isSame(existing: Int32Array, ordinals: Int32Array, count: number): boolean {
+  if (existing.length !== count) return false;
   for (let i = 0; i < count; i++) {
-    if (known[i] !== ordinals[i]) return false;
+    if (existing[i] !== ordinals[i]) return false;
   }
   return true;
 }

@@ -1,9 +1,9 @@
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
-import type { Behind, GeyserSink } from '../geyser-sink.ts';
+import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 /** A message of a block that a stream waits for. */
-export type Awaited = { readonly part: BlockPart; readonly names: Uint8Array; isTold: boolean };
+export type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /** A part of a block that was chosen, and who waits for it: streams that choose the same share its bytes. */
 export type BlockPart = {
@@ -12,13 +12,17 @@ export type BlockPart = {
   targets: BlockTarget[];
 };
 
-export type BlockTarget = Readonly<{ sink: OrderedSink; hold: Hold; awaited: Awaited }>;
+export type BlockTarget = Readonly<{
+  sink: OrderedSink;
+  pendingBlock: PendingBlock;
+  message: PendingMessage;
+}>;
 
 /** A block that is not told whole yet, and what comes after it on the stream. */
-export type Hold = {
-  readonly awaited: readonly Awaited[];
+export type PendingBlock = {
+  readonly messages: readonly PendingMessage[];
   /** Messages of the block that are still to come. */
-  left: number;
+  remaining: number;
   /** Names and tail of each message, in turns. */
   readonly after: Uint8Array[];
 };
@@ -36,9 +40,9 @@ export type OrderedSinkLimits = Readonly<{
 export class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
   readonly #limits: OrderedSinkLimits;
-  readonly #holds: Hold[] = [];
-  #heldMessages = 0;
-  #heldBytes = 0;
+  readonly #pendingBlocks: PendingBlock[] = [];
+  #bufferedMessages = 0;
+  #bufferedBytes = 0;
 
   constructor(sink: GeyserSink, limits: OrderedSinkLimits) {
     this.#sink = sink;
@@ -46,24 +50,24 @@ export class OrderedSink implements GeyserSink {
   }
 
   /** Whether a block is not told whole yet. */
-  get isHolding(): boolean {
-    return this.#holds.length > 0;
+  get hasPendingBlock(): boolean {
+    return this.#pendingBlocks.length > 0;
   }
 
   push(names: Uint8Array, tail: Uint8Array): void {
-    const hold = this.#holds.at(-1);
-    if (hold === undefined) {
+    const pendingBlock = this.#pendingBlocks.at(-1);
+    if (pendingBlock === undefined) {
       this.#sink.push(names, tail);
       return;
     }
     const { behindBlocksMaxMessages, behindBlocksMaxBytes } = this.#limits;
-    if (this.#heldMessages >= behindBlocksMaxMessages || this.#heldBytes > behindBlocksMaxBytes) {
-      this.#lagWith({ messages: 1, bytes: names.length + tail.length });
+    if (this.#bufferedMessages >= behindBlocksMaxMessages || this.#bufferedBytes > behindBlocksMaxBytes) {
+      this.#lagWithMore({ messages: 1, bytes: names.length + tail.length });
       return;
     }
-    hold.after.push(names, tail);
-    this.#heldMessages += 1;
-    this.#heldBytes += names.length + tail.length;
+    pendingBlock.after.push(names, tail);
+    this.#bufferedMessages += 1;
+    this.#bufferedBytes += names.length + tail.length;
   }
 
   end(status: Parameters<GeyserSink['end']>[0]): void {
@@ -71,65 +75,65 @@ export class OrderedSink implements GeyserSink {
     this.#sink.end(status);
   }
 
-  lag(behind: Behind): void {
+  lag(backlog: StreamBacklog): void {
     this.drop();
-    this.#sink.lag(behind);
+    this.#sink.lag(backlog);
   }
 
   /** A block comes; what is pushed meanwhile waits for the last of its messages. @returns null when it is cut. */
-  expect(awaited: readonly Awaited[]): Hold | null {
-    if (this.#holds.length >= this.#limits.blocksWaitingMax) {
-      this.#lagWith({ messages: awaited.length, bytes: 0, blocks: 1 });
+  expect(messages: readonly PendingMessage[]): PendingBlock | null {
+    if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
+      this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
       return null;
     }
-    const hold: Hold = { awaited, left: awaited.length, after: [] };
-    this.#holds.push(hold);
-    return hold;
+    const pendingBlock: PendingBlock = { messages, remaining: messages.length, after: [] };
+    this.#pendingBlocks.push(pendingBlock);
+    return pendingBlock;
   }
 
   /** Whether a block's turn has come. */
-  isNext(hold: Hold): boolean {
-    return this.#holds[0] === hold;
+  isNext(pendingBlock: PendingBlock): boolean {
+    return this.#pendingBlocks[0] === pendingBlock;
   }
 
   /** What it waits for next; null when it waits for nothing. */
-  next(): Awaited | null {
-    return this.#holds[0]?.awaited.find(({ isTold }) => !isTold) ?? null;
+  next(): PendingMessage | null {
+    return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
   }
 
   /** One message of the block whose turn has come. */
-  deliver(hold: Hold, awaited: Awaited, tail: Uint8Array): void {
-    awaited.isTold = true;
-    hold.left -= 1;
-    this.#sink.push(awaited.names, tail);
-    if (hold.left > 0 || !this.isNext(hold)) return;
-    this.#holds.shift();
-    this.#release(hold);
+  deliver(pendingBlock: PendingBlock, message: PendingMessage, tail: Uint8Array): void {
+    message.isSent = true;
+    pendingBlock.remaining -= 1;
+    this.#sink.push(message.names, tail);
+    if (pendingBlock.remaining > 0 || !this.isNext(pendingBlock)) return;
+    this.#pendingBlocks.shift();
+    this.#release(pendingBlock);
   }
 
   /** Nothing that waits is told any more. */
   drop(): void {
-    this.#holds.length = 0;
-    this.#heldMessages = 0;
-    this.#heldBytes = 0;
+    this.#pendingBlocks.length = 0;
+    this.#bufferedMessages = 0;
+    this.#bufferedBytes = 0;
   }
 
   /** Ends a stream for which too much waits, with what came now. */
-  #lagWith({ messages, bytes, blocks = 0 }: Behind): void {
+  #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
-    const ofBlocks = this.#holds.reduce((sum, { left }) => sum + left, 0);
+    const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
     this.lag({
-      messages: waitingMessages + ofBlocks + this.#heldMessages + messages,
-      bytes: waitingBytes + this.#heldBytes + bytes,
-      blocks: this.#holds.length + blocks,
+      messages: waitingMessages + blockMessages + this.#bufferedMessages + messages,
+      bytes: waitingBytes + this.#bufferedBytes + bytes,
+      blocks: this.#pendingBlocks.length + blocks,
     });
   }
 
-  #release({ after }: Hold): void {
+  #release({ after }: PendingBlock): void {
     for (let i = 0; i < after.length; i += 2) {
       const [names, tail] = [after[i] as Uint8Array, after[i + 1] as Uint8Array];
-      this.#heldMessages -= 1;
-      this.#heldBytes -= names.length + tail.length;
+      this.#bufferedMessages -= 1;
+      this.#bufferedBytes -= names.length + tail.length;
       this.#sink.push(names, tail);
     }
   }

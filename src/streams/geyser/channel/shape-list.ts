@@ -4,15 +4,15 @@ import type { KeyShape } from './key-shape.ts';
 export type SharedShape = { readonly shape: KeyShape; uses: number };
 
 /** A shape that filters of one owner have, and how many of them do. */
-type Use = { readonly shape: KeyShape; filters: number };
+type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
 
 /** The shapes that filters of one owner have, those first that look least far into the data. */
 export class ShapeList {
-  #uses: Use[] = [];
+  #uses: ShapeUse[] = [];
 
-  get shapes(): readonly Readonly<Use>[] {
+  get shapes(): readonly Readonly<ShapeUse>[] {
     return this.#uses;
   }
 
@@ -22,7 +22,7 @@ export class ShapeList {
 
   /** One more filter has a shape. */
   use(shared: SharedShape): void {
-    const at = this.#placeOf(shared.shape);
+    const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
     if (use?.shape === shared.shape) {
       use.filters += 1;
@@ -37,7 +37,7 @@ export class ShapeList {
 
   /** A filter that had a shape is gone. */
   release(shared: SharedShape): void {
-    const at = this.#placeOf(shared.shape);
+    const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
     if (use?.shape !== shared.shape || --use.filters > 0) return;
     this.#uses.splice(at, 1);
@@ -45,11 +45,11 @@ export class ShapeList {
   }
 
   /** Where a shape is, or would be. */
-  #placeOf(shape: KeyShape): number {
+  #indexOf(shape: KeyShape): number {
     let [from, to] = [0, this.#uses.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (order((this.#uses[middle] as Use).shape, shape) < 0) from = middle + 1;
+      if (order((this.#uses[middle] as ShapeUse).shape, shape) < 0) from = middle + 1;
       else to = middle;
     }
     return from;

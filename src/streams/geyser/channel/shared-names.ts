@@ -1,5 +1,5 @@
-import { bytesKey } from '../../../base/bytes-key.ts';
-import { Lru } from '../../../base/lru.ts';
+import { Lru } from '../../../base/cache/lru.ts';
+import { bytesKey } from '../../../base/text/bytes-key.ts';
 import { encodeNames } from '../../../protocol/geyser/encode/names.ts';
 
 /** Name sets that are remembered; a few hundred bytes each. */
@@ -8,7 +8,7 @@ const SETS_MAX = 4096;
 const SHARED_MAX_BYTES = 256;
 
 /** By what they are. */
-const known = new Lru<string, Uint8Array>(SETS_MAX);
+const encodedSets = new Lru<string, Uint8Array>(SETS_MAX);
 
 /**
  * Encodes names of filters. Streams whose filters have equal names have the same bytes, by which a server knows
@@ -18,8 +18,8 @@ export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
   if (encoded.length > SHARED_MAX_BYTES) return encoded;
   const text = bytesKey(encoded);
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  known.set(text, encoded);
+  const existing = encodedSets.get(text);
+  if (existing !== undefined) return existing;
+  encodedSets.set(text, encoded);
   return encoded;
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { key } from '../../../../test/streams/ledger-script.ts';
 import {
-  type DrawnTransaction,
-  drawnTransaction,
-  KeptStream,
-} from '../../../../test/streams/drawn-updates.ts';
-import { key } from '../../../../test/streams/told-ledger.ts';
+  RecordingSink,
+  type TransactionFields,
+  transactionUpdate,
+} from '../../../../test/streams/random-updates.ts';
 import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
 import { TokenOwners } from '../filters/token-owners.ts';
 import { TransactionRule } from '../filters/transaction-rule.ts';
-import { Lane } from './lane.ts';
+import { FilterGroup } from './filter-group.ts';
 import { Listener } from './listener.ts';
 import { Matches } from './matches.ts';
 import { TransactionIndex } from './transaction-index.ts';
@@ -32,19 +32,19 @@ class CountedRule extends TransactionRule {
 /** Filters that an index looks at for one transaction, once those of some numbers are gone. */
 function looksAt(
   filters: readonly TransactionsFilter[],
-  told: DrawnTransaction,
+  told: TransactionFields,
   isGone: (nth: number) => boolean = () => false,
 ): number {
   const index = new TransactionIndex(new TokenOwners());
   const names = filters.map((_, i) => `f${i}`);
-  const lane = new Lane(new Listener(new KeptStream(), null), names);
+  const lane = new FilterGroup(new Listener(new RecordingSink(), null), names);
   const rules = filters.map((filter, i) => new CountedRule(`f${i}`, filter));
   const watchers = rules.map((rule, i) => new Watcher<TransactionRule>(rule, lane, i));
   for (const watcher of watchers) index.add(watcher);
   index.remove(watchers.filter((_, nth) => isGone(nth)));
   const matches = new Matches();
-  matches.begin();
-  index.match(drawnTransaction(told), matches);
+  matches.start();
+  index.match(transactionUpdate(told), matches);
   return rules.reduce((sum, { looks }) => sum + looks, 0);
 }
 

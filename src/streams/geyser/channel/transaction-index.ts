@@ -4,7 +4,7 @@ import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { Matches } from './matches.ts';
 import { UnkeyedWatchers } from './unkeyed-watchers.ts';
 import { WatchTable } from './watch-table.ts';
-import type { Post, Watcher } from './watcher.ts';
+import type { ChainEntry, Watcher } from './watcher.ts';
 
 type TransactionWatcher = Watcher<TransactionRule>;
 type Table = WatchTable<TransactionRule>;
@@ -31,51 +31,56 @@ export class TransactionIndex {
     const tables = this.#tablesOf(watcher.rule);
     if (tables.length === 0) this.#others.add(watcher);
     watcher.keys = this.#keysOf(watcher.rule);
-    watcher.isOwnPost = watcher.keys.length === 1 && tables.length === 1;
+    watcher.isOwnEntry = watcher.keys.length === 1 && tables.length === 1;
     for (const table of tables) table.add(watcher);
   }
 
   remove(watchers: readonly TransactionWatcher[]): void {
-    const run = ++this.#sweeps;
-    for (const watcher of watchers) watcher.isGone = true;
+    const sweepId = ++this.#sweeps;
+    for (const watcher of watchers) watcher.isRemoved = true;
     let others = 0;
     for (const { rule, keys } of watchers) {
       const tables = this.#tablesOf(rule);
       if (tables.length === 0) others += 1;
-      for (const table of tables) table.sweep(keys, run);
+      for (const table of tables) table.sweep(keys, sweepId);
     }
     if (others > 0) this.#others.sweep();
   }
 
   match(transaction: RawTransaction, matches: Matches): void {
-    this.#offerChain(this.#bySignature.first(transaction.signature, 0), transaction, matches);
-    this.#offerByKeys(this.#byKey, transaction.keys, transaction, matches);
-    this.#offerByOwners('all', transaction, matches);
-    this.#offerByOwners('balanceChanged', transaction, matches);
-    for (const watcher of this.#others.of(transaction)) this.#offer(watcher, transaction, matches);
+    this.#matchChain(this.#bySignature.first(transaction.signature, 0), transaction, matches);
+    this.#matchByKeys(this.#byKey, transaction.keys, transaction, matches);
+    this.#matchByOwners('all', transaction, matches);
+    this.#matchByOwners('balanceChanged', transaction, matches);
+    for (const watcher of this.#others.of(transaction)) this.#matchWatcher(watcher, transaction, matches);
   }
 
-  #offerByOwners(which: 'all' | 'balanceChanged', transaction: RawTransaction, matches: Matches): void {
+  #matchByOwners(which: 'all' | 'balanceChanged', transaction: RawTransaction, matches: Matches): void {
     const table = this.#byOwner[which];
     if (table.isEmpty) return;
-    this.#offerByKeys(table, this.#owners.of(transaction, which), transaction, matches);
+    this.#matchByKeys(table, this.#owners.of(transaction, which), transaction, matches);
   }
 
-  #offerByKeys(
+  #matchByKeys(
     table: Table,
     { bytes, offsets }: RawKeys,
     transaction: RawTransaction,
     matches: Matches,
   ): void {
     if (table.isEmpty) return;
-    for (const offset of offsets) this.#offerChain(table.first(bytes, offset), transaction, matches);
+    for (const offset of offsets) this.#matchChain(table.first(bytes, offset), transaction, matches);
   }
 
-  #offerChain(first: Post<TransactionRule> | null, transaction: RawTransaction, matches: Matches): void {
-    for (let post = first; post !== null; post = post.next) this.#offer(post.watcher, transaction, matches);
+  #matchChain(
+    first: ChainEntry<TransactionRule> | null,
+    transaction: RawTransaction,
+    matches: Matches,
+  ): void {
+    for (let entry = first; entry !== null; entry = entry.next)
+      this.#matchWatcher(entry.watcher, transaction, matches);
   }
 
-  #offer(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
+  #matchWatcher(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
     if (!matches.isNew(watcher)) return;
     const { rule } = watcher;
     const passes = isByInclude(rule)

@@ -4,7 +4,7 @@ import type { Watcher } from './watcher.ts';
 
 type TransactionWatcher = Watcher<TransactionRule>;
 
-const placeOf = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
+const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
 /** Filters of transactions that name no key, by what they say of votes and of those that failed. */
 export class UnkeyedWatchers {
@@ -15,18 +15,18 @@ export class UnkeyedWatchers {
     for (const isVote of [false, true]) {
       for (const hasFailed of [false, true]) {
         if (watcher.rule.passesStatus(isVote, hasFailed))
-          this.#lists[placeOf(isVote, hasFailed)]?.push(watcher);
+          this.#lists[listIndex(isVote, hasFailed)]?.push(watcher);
       }
     }
   }
 
   /** Removes those that are gone. */
   sweep(): void {
-    this.#lists = this.#lists.map((list) => list.filter(({ isGone }) => !isGone));
+    this.#lists = this.#lists.map((list) => list.filter(({ isRemoved }) => !isRemoved));
   }
 
   /** Those that a transaction may pass. */
   of({ isVote, err }: RawTransaction): readonly TransactionWatcher[] {
-    return this.#lists[placeOf(isVote, err !== null)] as TransactionWatcher[];
+    return this.#lists[listIndex(isVote, err !== null)] as TransactionWatcher[];
   }
 }

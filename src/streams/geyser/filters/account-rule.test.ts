@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type DrawnAccount, drawnAccount } from '../../../../test/streams/drawn-updates.ts';
-import { key } from '../../../../test/streams/told-ledger.ts';
-import { lamports } from '../../../ledger/units.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
+import { type AccountFields, accountUpdate } from '../../../../test/streams/random-updates.ts';
 import type { AccountsDataFilter, AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { lamports } from '../../../solana/units.ts';
 import { AccountRule } from './account-rule.ts';
 
-const passes = (filter: AccountsFilter, account: DrawnAccount): boolean =>
-  new AccountRule('name', filter).passes(drawnAccount(account));
+const passes = (filter: AccountsFilter, account: AccountFields): boolean =>
+  new AccountRule('name', filter).passes(accountUpdate(account));
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
@@ -29,7 +29,7 @@ const compare = (how: 'eq' | 'ne' | 'lt' | 'gt', value: bigint): AccountsDataFil
 });
 
 describe('a filter of accounts', () => {
-  it.each<[string, boolean, AccountsFilter, DrawnAccount]>([
+  it.each<[string, boolean, AccountsFilter, AccountFields]>([
     ['any account when it asks nothing', true, {}, {}],
     ['any account when its lists are empty', true, { account: [], owner: [], filters: [] }, {}],
     ['an address of its list', true, { account: [key(5), key(1)] }, { address: 1 }],
@@ -47,7 +47,7 @@ describe('a filter of accounts', () => {
     expect(passes(filter, account)).toBe(expected);
   });
 
-  it.each<[string, boolean, readonly AccountsDataFilter[], DrawnAccount]>([
+  it.each<[string, boolean, readonly AccountsDataFilter[], AccountFields]>([
     ['bytes at an offset', true, [memcmp(1n, 2, 3)], { data: bytes(1, 2, 3) }],
     ['other bytes there', false, [memcmp(1n, 2, 4)], { data: bytes(1, 2, 3) }],
     ['data that ends within them', false, [memcmp(2n, 3, 0)], { data: bytes(1, 2, 3) }],

@@ -33,8 +33,9 @@ export class AccountRule {
   /** Whether an address of its list passes, whatever else is known of the account. */
   get isOnlyAddresses(): boolean {
     const { addresses, owners, cuckoo } = this;
-    const asksMore = owners !== null || this.#data !== null || this.#isWrittenByTransaction !== null;
-    return addresses !== null && cuckoo === null && !asksMore;
+    const hasOtherConditions =
+      owners !== null || this.#data !== null || this.#isWrittenByTransaction !== null;
+    return addresses !== null && cuckoo === null && !hasOtherConditions;
   }
 
   /** A cuckoo filter is asked last: it hashes the address with a seed of its own. */

@@ -1,5 +1,5 @@
-import { type Address, addressBytes } from '../../../ledger/address.ts';
 import type { RawKeys } from '../../../protocol/geyser/raw-update.ts';
+import { type Address, addressBytes } from '../../../solana/address.ts';
 import { AddressTable, sameAddress } from './address-table.ts';
 
 /** So few are compared one by one: most filters name one address, and a table for each takes much room. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { key } from '../../../../test/streams/told-ledger.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
 import { AddressSet } from './address-set.ts';
 import { AddressTable } from './address-table.ts';
 

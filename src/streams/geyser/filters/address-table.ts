@@ -1,10 +1,10 @@
-import { ADDRESS_BYTES } from '../../../ledger/address.ts';
+import { ADDRESS_BYTES } from '../../../solana/address.ts';
+import { AddressBloomFilter } from './address-bloom-filter.ts';
 import { hashAddress } from './address-hash.ts';
-import { AddressSieve } from './address-sieve.ts';
 
-const LEAST_PLACES = 8;
+const MIN_CAPACITY = 8;
 /** Ends a chain. */
-const NOWHERE = -1;
+const END_OF_CHAIN = -1;
 
 /** Whether the same 32 bytes stand at both places. */
 export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number): boolean {
@@ -25,16 +25,16 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
  * chain, and are let go before their hash is known.
  */
 export class AddressTable<Value> {
-  #heads = new Int32Array(LEAST_PLACES).fill(NOWHERE);
-  #chains = new Int32Array(LEAST_PLACES * 2);
-  #keys = new Uint8Array(LEAST_PLACES * ADDRESS_BYTES);
+  #heads = new Int32Array(MIN_CAPACITY).fill(END_OF_CHAIN);
+  #chains = new Int32Array(MIN_CAPACITY * 2);
+  #keys = new Uint8Array(MIN_CAPACITY * ADDRESS_BYTES);
   #values: (Value | undefined)[] = [];
-  #sieve = new AddressSieve(LEAST_PLACES);
+  #bloomFilter = new AddressBloomFilter(MIN_CAPACITY);
   /** The first place that is free below `#values.length`. */
-  #free = NOWHERE;
+  #free = END_OF_CHAIN;
   #size = 0;
   /** Keys that the sieve knows and the table does not. */
-  #sieveRests = 0;
+  #staleBloomEntries = 0;
 
   get size(): number {
     return this.#size;
@@ -42,9 +42,9 @@ export class AddressTable<Value> {
 
   /** What is kept for the 32 bytes from `at` on. */
   get(bytes: Uint8Array, at: number): Value | undefined {
-    if (this.#size === 0 || !this.#sieve.mayHave(bytes, at)) return undefined;
-    const place = this.#find(bytes, at, hashAddress(bytes, at));
-    return place === NOWHERE ? undefined : this.#values[place];
+    if (this.#size === 0 || !this.#bloomFilter.mayContain(bytes, at)) return undefined;
+    const index = this.#find(bytes, at, hashAddress(bytes, at));
+    return index === END_OF_CHAIN ? undefined : this.#values[index];
   }
 
   has(bytes: Uint8Array, at: number): boolean {
@@ -55,7 +55,7 @@ export class AddressTable<Value> {
   set(bytes: Uint8Array, at: number, value: Value): void {
     const hash = hashAddress(bytes, at);
     const found = this.#find(bytes, at, hash);
-    if (found !== NOWHERE) {
+    if (found !== END_OF_CHAIN) {
       this.#values[found] = value;
       return;
     }
@@ -65,69 +65,69 @@ export class AddressTable<Value> {
 
   delete(bytes: Uint8Array, at: number): boolean {
     const hash = hashAddress(bytes, at);
-    const place = this.#find(bytes, at, hash);
-    if (place === NOWHERE) return false;
-    this.#unlink(place, hash);
-    this.#values[place] = undefined;
-    this.#chains[place * 2 + 1] = this.#free;
-    this.#free = place;
+    const index = this.#find(bytes, at, hash);
+    if (index === END_OF_CHAIN) return false;
+    this.#unlink(index, hash);
+    this.#values[index] = undefined;
+    this.#chains[index * 2 + 1] = this.#free;
+    this.#free = index;
     this.#size -= 1;
-    this.#sieveRests += 1;
-    const places = this.#heads.length;
-    if (places > LEAST_PLACES && this.#size < places / 8) this.#resize(places / 4);
-    else if (this.#sieveRests > places) this.#resize(places);
+    this.#staleBloomEntries += 1;
+    const capacity = this.#heads.length;
+    if (capacity > MIN_CAPACITY && this.#size < capacity / 8) this.#resize(capacity / 4);
+    else if (this.#staleBloomEntries > capacity) this.#resize(capacity);
     return true;
   }
 
   #find(bytes: Uint8Array, at: number, hash: number): number {
-    let place = this.#heads[hash & (this.#heads.length - 1)] as number;
-    while (place !== NOWHERE) {
-      if (this.#chains[place * 2] === hash && sameAddress(this.#keys, place * ADDRESS_BYTES, bytes, at))
-        return place;
-      place = this.#chains[place * 2 + 1] as number;
+    let index = this.#heads[hash & (this.#heads.length - 1)] as number;
+    while (index !== END_OF_CHAIN) {
+      if (this.#chains[index * 2] === hash && sameAddress(this.#keys, index * ADDRESS_BYTES, bytes, at))
+        return index;
+      index = this.#chains[index * 2 + 1] as number;
     }
-    return NOWHERE;
+    return END_OF_CHAIN;
   }
 
   #insert(bytes: Uint8Array, at: number, hash: number, value: Value): void {
-    let place = this.#free;
-    if (place === NOWHERE) place = this.#values.length;
-    else this.#free = this.#chains[place * 2 + 1] as number;
-    for (let i = 0; i < ADDRESS_BYTES; i++) this.#keys[place * ADDRESS_BYTES + i] = bytes[at + i] as number;
+    let index = this.#free;
+    if (index === END_OF_CHAIN) index = this.#values.length;
+    else this.#free = this.#chains[index * 2 + 1] as number;
+    for (let i = 0; i < ADDRESS_BYTES; i++) this.#keys[index * ADDRESS_BYTES + i] = bytes[at + i] as number;
     const head = hash & (this.#heads.length - 1);
-    this.#chains[place * 2] = hash;
-    this.#chains[place * 2 + 1] = this.#heads[head] as number;
-    this.#heads[head] = place;
-    this.#values[place] = value;
-    this.#sieve.add(bytes, at);
+    this.#chains[index * 2] = hash;
+    this.#chains[index * 2 + 1] = this.#heads[head] as number;
+    this.#heads[head] = index;
+    this.#values[index] = value;
+    this.#bloomFilter.add(bytes, at);
     this.#size += 1;
   }
 
-  #unlink(place: number, hash: number): void {
+  #unlink(index: number, hash: number): void {
     const head = hash & (this.#heads.length - 1);
-    const after = this.#chains[place * 2 + 1] as number;
+    const after = this.#chains[index * 2 + 1] as number;
     let before = this.#heads[head] as number;
-    if (before === place) {
+    if (before === index) {
       this.#heads[head] = after;
       return;
     }
-    while (this.#chains[before * 2 + 1] !== place) before = this.#chains[before * 2 + 1] as number;
+    while (this.#chains[before * 2 + 1] !== index) before = this.#chains[before * 2 + 1] as number;
     this.#chains[before * 2 + 1] = after;
   }
 
-  #resize(places: number): void {
+  #resize(capacity: number): void {
     const [keys, chains, values] = [this.#keys, this.#chains, this.#values];
-    this.#heads = new Int32Array(places).fill(NOWHERE);
-    this.#chains = new Int32Array(places * 2);
-    this.#keys = new Uint8Array(places * ADDRESS_BYTES);
+    this.#heads = new Int32Array(capacity).fill(END_OF_CHAIN);
+    this.#chains = new Int32Array(capacity * 2);
+    this.#keys = new Uint8Array(capacity * ADDRESS_BYTES);
     this.#values = [];
-    this.#sieve = new AddressSieve(places);
-    this.#free = NOWHERE;
+    this.#bloomFilter = new AddressBloomFilter(capacity);
+    this.#free = END_OF_CHAIN;
     this.#size = 0;
-    this.#sieveRests = 0;
-    values.forEach((value, place) => {
+    this.#staleBloomEntries = 0;
+    values.forEach((value, index) => {
       if (value !== undefined) {
-        this.#insert(keys, place * ADDRESS_BYTES, chains[place * 2] as number, value);
+        this.#insert(keys, index * ADDRESS_BYTES, chains[index * 2] as number, value);
       }
     });
   }

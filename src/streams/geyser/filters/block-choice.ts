@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChosenOfBlock } from '../../../protocol/geyser/encode/block.ts';
+import type { BlockSelection } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
@@ -30,7 +30,7 @@ export class BlockChoice {
     this.key = this.#keyOf(filter);
   }
 
-  of(block: RawBlock): ChosenOfBlock {
+  of(block: RawBlock): BlockSelection {
     return {
       transactions: this.#hasTransactions
         ? this.#thin(block.transactions, (set, { keys }) => overlaps(set, keys))
@@ -53,8 +53,8 @@ export class BlockChoice {
   }
 
   #keyOf({ cuckooAccountInclude: cuckoo }: BlocksFilter): string {
-    const wanted = [this.#hasTransactions, this.#hasAccounts, this.#hasEntries].map(Number).join('');
-    const key = `${wanted} ${this.#hasAccounts ? slicesKey(this.#slices) : ''}`;
+    const parts = [this.#hasTransactions, this.#hasAccounts, this.#hasEntries].map(Number).join('');
+    const key = `${parts} ${this.#hasAccounts ? slicesKey(this.#slices) : ''}`;
     if (this.#include === null && cuckoo === undefined) return key;
     const digest = createHash('sha256');
     const addresses = (this.#include?.addresses ?? []).map((bytes) => Buffer.from(bytes).toString('hex'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { key } from '../../../../test/streams/told-ledger.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
 import type {
   AccountsDataFilter,
   DataSlice,

@@ -1,5 +1,5 @@
 import type { FailureFacts } from '../../../protocol/errors.ts';
-import { type FilterKind, factsOfFilter } from '../../../protocol/geyser/request/filter-facts.ts';
+import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/filter-facts.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
 /** A filter asks for what cannot be; the words are the plugin's (yellowstone-grpc-geyser, `FilterError`). */
@@ -22,7 +22,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
   try {
     return compile();
   } catch (cause) {
-    const facts = factsOfFilter(kind, name);
+    const facts = filterFacts(kind, name);
     if (cause instanceof InvalidFilter) throw new InvalidFilter(cause.message, { ...facts, ...cause.facts });
     if (cause instanceof GrpcError)
       throw new GrpcError(cause.code, cause.message, { ...facts, ...cause.facts });

@@ -56,4 +56,4 @@ export function hashNumber(hash: number, piece: number, value: number): number {
 }
 
 /** What begins a hash, other for whatever it is drawn for. */
-export const drawnHash = (): number => randomInt(PRIME);
+export const randomHash = (): number => randomInt(PRIME);

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawnTransaction } from '../../../../test/streams/drawn-updates.ts';
-import { key } from '../../../../test/streams/told-ledger.ts';
-import { addressFromBytes } from '../../../ledger/address.ts';
+import { key } from '../../../../test/streams/ledger-script.ts';
+import { transactionUpdate } from '../../../../test/streams/random-updates.ts';
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import { addressFromBytes } from '../../../solana/address.ts';
 import { TokenOwners } from './token-owners.ts';
 
 const addressesIn = ({ bytes, offsets }: RawKeys): string[] =>
   offsets.map((offset) => addressFromBytes(bytes.subarray(offset, offset + 32)));
 
-const whole = drawnTransaction({
+const whole = transactionUpdate({
   before: [{ at: 1, owner: 50, amount: '5' }],
   after: [
     { at: 1, owner: 50, amount: '5' },
@@ -28,7 +28,7 @@ describe('owners of token accounts', () => {
   it('are those of the transaction that is asked about', () => {
     const found = new TokenOwners();
     expect(addressesIn(found.of(whole, 'balanceChanged'))).toEqual([key(51)]);
-    expect(addressesIn(found.of(drawnTransaction(), 'all'))).toEqual([]);
+    expect(addressesIn(found.of(transactionUpdate(), 'all'))).toEqual([]);
     expect(addressesIn(found.of(whole, 'all'))).toEqual([key(50), key(50), key(51)]);
   });
 

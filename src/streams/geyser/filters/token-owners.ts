@@ -1,8 +1,8 @@
-import { bytesKey } from '../../../base/bytes-key.ts';
-import { ADDRESS_BYTES, ADDRESS_TEXT_MAX } from '../../../ledger/address.ts';
-import { decodeBase58 } from '../../../ledger/base58.ts';
+import { bytesKey } from '../../../base/text/bytes-key.ts';
 import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import { ADDRESS_BYTES, ADDRESS_TEXT_MAX } from '../../../solana/address.ts';
+import { decodeBase58 } from '../../../solana/base58.ts';
 
 /** No addresses. */
 export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
@@ -58,7 +58,7 @@ function readBalances(meta: Uint8Array): Balances {
 }
 
 /** Balances whose amount differs, of accounts that are the same or that are there only before or only after. */
-function changed({ before, after }: Balances): Balance[] {
+function changedBalances({ before, after }: Balances): Balance[] {
   const earlier = new Map(before.map((balance) => [balance.accountIndex, balance]));
   const later = new Set(after.map(({ accountIndex }) => accountIndex));
   return [
@@ -85,24 +85,24 @@ export class TokenOwners {
   #of: RawTransaction | null = null;
   #balances: Balances | null = null;
   #all: RawKeys | null = null;
-  #changed: RawKeys | null = null;
+  #changedKeys: RawKeys | null = null;
 
   of(transaction: RawTransaction, which: 'all' | 'balanceChanged'): RawKeys {
     if (transaction.meta === null) return NO_KEYS;
-    if (this.#of !== transaction) this.#turnTo(transaction);
+    if (this.#of !== transaction) this.#reset(transaction);
     this.#balances ??= readBalances(transaction.meta);
     if (which === 'all') {
       this.#all ??= keysOf([...this.#balances.before, ...this.#balances.after]);
       return this.#all;
     }
-    this.#changed ??= keysOf(changed(this.#balances));
-    return this.#changed;
+    this.#changedKeys ??= keysOf(changedBalances(this.#balances));
+    return this.#changedKeys;
   }
 
-  #turnTo(transaction: RawTransaction): void {
+  #reset(transaction: RawTransaction): void {
     this.#of = transaction;
     this.#balances = null;
     this.#all = null;
-    this.#changed = null;
+    this.#changedKeys = null;
   }
 }

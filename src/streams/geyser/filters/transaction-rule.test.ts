@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type DrawnTransaction, drawnTransaction } from '../../../../test/streams/drawn-updates.ts';
-import { key, signature } from '../../../../test/streams/told-ledger.ts';
+import { key, signature } from '../../../../test/streams/ledger-script.ts';
+import { type TransactionFields, transactionUpdate } from '../../../../test/streams/random-updates.ts';
 import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
 import { TokenOwners } from './token-owners.ts';
 import { TransactionRule } from './transaction-rule.ts';
 
-const passes = (filter: TransactionsFilter, transaction: DrawnTransaction): boolean =>
-  new TransactionRule('name', filter).passes(drawnTransaction(transaction), new TokenOwners());
+const passes = (filter: TransactionsFilter, transaction: TransactionFields): boolean =>
+  new TransactionRule('name', filter).passes(transactionUpdate(transaction), new TokenOwners());
 
 const manyKeys = Array.from({ length: 40 }, (_, i) => key(i + 1));
 
 describe('a filter of transactions', () => {
-  it.each<[string, boolean, TransactionsFilter, DrawnTransaction]>([
+  it.each<[string, boolean, TransactionsFilter, TransactionFields]>([
     ['any transaction when it asks nothing', true, {}, {}],
     ['a vote', true, { vote: true }, { isVote: true }],
     ['what is no vote', false, { vote: true }, { isVote: false }],
@@ -45,7 +45,7 @@ describe('a filter of transactions', () => {
     expect(passes(filter, transaction)).toBe(expected);
   });
 
-  it.each<[string, boolean, TransactionsFilter, DrawnTransaction]>([
+  it.each<[string, boolean, TransactionsFilter, TransactionFields]>([
     ['no owner when it is not told to', false, {}, { before: [{ at: 1, owner: 50, amount: '5' }] }],
     ['an owner before', true, { tokenAccounts: 'all' }, { before: [{ at: 1, owner: 50, amount: '5' }] }],
     ['an owner after', true, { tokenAccounts: 'all' }, { after: [{ at: 1, owner: 50, amount: '5' }] }],
@@ -94,6 +94,6 @@ describe('a filter of transactions', () => {
 
   it('finds no owners on the shred stage', () => {
     const rule = new TransactionRule('name', { tokenAccounts: 'all', accountInclude: [key(50)] });
-    expect(rule.passes({ ...drawnTransaction(), meta: null }, new TokenOwners())).toBe(false);
+    expect(rule.passes({ ...transactionUpdate(), meta: null }, new TokenOwners())).toBe(false);
   });
 });

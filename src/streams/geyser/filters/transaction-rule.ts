@@ -1,6 +1,6 @@
-import { signatureBytes } from '../../../ledger/signature.ts';
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
 import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { signatureBytes } from '../../../solana/signature.ts';
 import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
 import { sameAddress } from './address-table.ts';
 import { type Cuckoo, compileCuckoo } from './cuckoo.ts';

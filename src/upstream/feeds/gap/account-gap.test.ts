@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { programs } from '../../../ledger/programs.ts';
-import { slot } from '../../../ledger/units.ts';
+import { programs } from '../../../solana/programs.ts';
+import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import { AccountGap } from './account-gap.ts';
@@ -33,12 +33,12 @@ async function fill({ last, read }: States, held: readonly Buffer[] = []): Promi
     reader: { ask: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    held: () => held,
-    tell: (result) => told.push(JSON.parse(result.toString())),
+    buffered: () => held,
+    emit: (result) => told.push(JSON.parse(result.toString())),
   };
   const subscription = { kind: 'account', address: programs.vote, commitment: 'confirmed' } as const;
   const continuity = new AccountGap({ ...subscription, encoding: 'base64' });
-  continuity.judge(bytesOf(last));
+  continuity.decide(bytesOf(last));
   await continuity.fill(gap);
   return told;
 }

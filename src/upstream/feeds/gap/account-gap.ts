@@ -1,14 +1,21 @@
-import type { Slot } from '../../../ledger/units.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
-import { contextSlot } from '../../slots/told-slot.ts';
-import { type ReadAccount, readAccounts } from './account-reading.ts';
+import type { Slot } from '../../../solana/units.ts';
+import { contextSlot } from '../../slots/observed-slot.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { contextValue } from './context.ts';
-import { type Continuity, type Gap, GapTooLong, gapWindow, newer, type Verdict } from './continuity.ts';
-import { touchedBy } from './touched.ts';
+import {
+  type Continuity,
+  type Gap,
+  GapTooLong,
+  gapWindow,
+  type NotificationDecision,
+  newer,
+} from './continuity.ts';
+import { type ReadAccount, readAccounts } from './read-accounts.ts';
+import { writtenAccounts } from './written-accounts.ts';
 
 /** A view of much larger bytes would keep all of them. */
-const kept = (result: Buffer): Buffer =>
+const copiedIfView = (result: Buffer): Buffer =>
   result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
 
 /**
@@ -22,38 +29,38 @@ export class AccountGap implements Continuity {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
   /** After a move: what was told or read holds for all slots up to this one. */
-  #knownTo: Slot | null = null;
+  #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
     this.#subscription = subscription;
   }
 
-  judge(result: Buffer): Verdict {
-    if (this.#knownTo !== null) {
+  decide(result: Buffer): NotificationDecision {
+    if (this.#validUpTo !== null) {
       const slot = contextSlot(result);
-      if (slot !== null && slot <= this.#knownTo) return 'drop';
-      this.#knownTo = null;
+      if (slot !== null && slot <= this.#validUpTo) return 'drop';
+      this.#validUpTo = null;
     }
-    this.#last = kept(result);
+    this.#last = copiedIfView(result);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
     const { address, commitment, encoding } = this.#subscription;
-    this.#knownTo = newer(this.#knownTo, this.#last === null ? null : contextSlot(this.#last));
+    this.#validUpTo = newer(this.#validUpTo, this.#last === null ? null : contextSlot(this.#last));
     const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
-    const question = { addresses: [address], commitment, encoding, notBefore };
-    for await (const [read] of readAccounts(gap.reader, question, gap.signal)) {
+    const query = { addresses: [address], commitment, encoding, notBefore };
+    for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
       // A state that the new connection told is newer than any that was missed.
-      if (read === undefined || this.#isOvertaken(gap) || !(await this.#isNew(read, gap))) continue;
-      this.#knownTo = newer(this.#knownTo, read.slot);
+      if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
+      this.#validUpTo = newer(this.#validUpTo, read.slot);
       this.#last = read.result();
-      gap.tell(this.#last);
+      gap.emit(this.#last);
     }
   }
 
-  #isOvertaken(gap: Gap): boolean {
-    return gap.held().some((result) => (contextSlot(result) ?? 0n) > (this.#knownTo ?? -1n));
+  #isSuperseded(gap: Gap): boolean {
+    return gap.buffered().some((result) => (contextSlot(result) ?? 0n) > (this.#validUpTo ?? -1n));
   }
 
   async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
@@ -71,7 +78,7 @@ export class AccountGap implements Continuity {
       const slots = await gap.reader.slots(from, to, history, gap.signal);
       let touched = false;
       await gap.reader.eachBlock(slots, gap.signal, (block) => {
-        touched ||= touchedBy(block).has(this.#subscription.address);
+        touched ||= writtenAccounts(block).has(this.#subscription.address);
       });
       return touched;
     } catch (fault) {

@@ -1,5 +1,5 @@
 import { MALFORMED, scanObject } from '../../../base/json-scan.ts';
-import type { Slot } from '../../../ledger/units.ts';
+import type { Slot } from '../../../solana/units.ts';
 
 /** Deeper than any notification nests. */
 const DEPTH_MAX = 256;

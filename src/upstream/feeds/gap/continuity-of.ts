@@ -2,7 +2,7 @@ import type { Subscription } from '../../../protocol/subscriptions.ts';
 import { AccountGap } from './account-gap.ts';
 import type { Continuity } from './continuity.ts';
 import { LogsGap } from './logs-gap.ts';
-import { lostGap } from './lost-gap.ts';
+import { noContinuity } from './no-continuity.ts';
 import { ProgramGap } from './program-gap.ts';
 import { RootGap } from './root-gap.ts';
 import { SignatureGap } from './signature-gap.ts';
@@ -28,6 +28,6 @@ export function continuityOf(subscription: PubsubSubscription, seenMax: number):
       return new RootGap();
     case 'slotsUpdates':
     case 'vote':
-      return lostGap;
+      return noContinuity;
   }
 }

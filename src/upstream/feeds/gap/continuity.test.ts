@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../../../ledger/units.ts';
+import { slot } from '../../../solana/units.ts';
 import { feedLimits } from '../limits.ts';
 import { type Gap, GapTooLong, gapWindow } from './continuity.ts';
 

@@ -1,11 +1,11 @@
-import type { Slot } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
+import type { Slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
 import type { SlotInfo } from '../slot-info.ts';
 
 /** What becomes of a live notification: it is passed on, passed on as the last one, or dropped. */
-export type Verdict = 'pass' | 'last' | 'drop';
+export type NotificationDecision = 'pass' | 'last' | 'drop';
 
 /** A subscription was without a node for a while. Slots are those that connections told of. */
 export type Gap = Readonly<{
@@ -19,15 +19,15 @@ export type Gap = Readonly<{
   limits: FeedLimits;
   signal: AbortSignal;
   /** What the new connection told meanwhile; it is passed on when the gap is filled. */
-  held: () => readonly Buffer[];
+  buffered: () => readonly Buffer[];
   /** Passes on what was missed. */
-  tell: (result: Buffer, last?: boolean) => void;
+  emit: (result: Buffer, last?: boolean) => void;
 }>;
 
 /** What one kind of subscription does so that nothing is missed and nothing told twice across connections. */
 export interface Continuity {
   /** Judges what a connection tells and remembers what it lets through. */
-  judge(result: Buffer): Verdict;
+  decide(result: Buffer): NotificationDecision;
   /**
    * Tells what was missed, in order. May be called again for the same gap, or a longer one, after it failed.
    * @throws GapTooLong; whatever the reader throws.
@@ -67,17 +67,17 @@ const ROOT_TRAIL = 32n;
 export function gapWindow(
   { opened, from, to, limits }: Gap,
   commitment: Commitment,
-  told: Slot | null,
+  newestEmitted: Slot | null,
 ): SlotWindow {
   const finalized = commitment === 'finalized';
   const margin = BigInt(limits.gapMarginSlots);
   const most = BigInt(limits.gapBlocksMax);
-  const begin = (info: SlotInfo): bigint => (finalized ? info.root : info.slot) - margin;
+  const startOf = (info: SlotInfo): bigint => (finalized ? info.root : info.slot) - margin;
   const end = finalized ? to.root : to.slot;
-  const start = max(max(begin(opened), begin(from)), 0n);
+  const start = max(max(startOf(opened), startOf(from)), 0n);
   if (end - start > most) throw new GapTooLong();
   if (commitment === 'processed') return { from: start as Slot, to: end };
-  const surelyTold = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
-  const owed = max(max(told ?? begin(opened), surelyTold), max(end - most, 0n));
-  return { from: min(start, owed) as Slot, to: end };
+  const surelyEmitted = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
+  const firstMissing = max(max(newestEmitted ?? startOf(opened), surelyEmitted), max(end - most, 0n));
+  return { from: min(start, firstMissing) as Slot, to: end };
 }

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Block } from '../../../ledger/block.ts';
-import { isSimpleVote } from '../../../ledger/transaction/simple-vote.ts';
-import type { Slot } from '../../../ledger/units.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import type { Block } from '../../../solana/block.ts';
+import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
+import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
-import { ToldTransaction } from '../../../streams/notifier/told-transaction.ts';
-import { contextSlot } from '../../slots/told-slot.ts';
+import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
+import { contextSlot } from '../../slots/observed-slot.ts';
 import { contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, newer, type Verdict } from './continuity.ts';
-import { Seen } from './seen.ts';
+import { type Continuity, type Gap, gapWindow, type NotificationDecision, newer } from './continuity.ts';
+import { SeenSlots } from './seen-slots.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
 /** In the order in which nodes write it, the signature begins within so many bytes. */
@@ -32,60 +32,60 @@ function signatureOf(result: Buffer): string | null {
  */
 export class LogsGap implements Continuity {
   readonly #subscription: SubscriptionOf<'logs'>;
-  readonly #seen: Seen;
+  readonly #seenSignatures: SeenSlots;
   /** The newest slot of which a connection told. */
-  #told: Slot | null = null;
+  #newestSlot: Slot | null = null;
   /** After a move: what still comes of slots up to here may have been told. */
   #filledTo: Slot | null = null;
 
   /** @param seenMax - signatures that are remembered. */
   constructor(subscription: SubscriptionOf<'logs'>, seenMax: number) {
     this.#subscription = subscription;
-    this.#seen = new Seen(seenMax);
+    this.#seenSignatures = new SeenSlots(seenMax);
   }
 
-  judge(result: Buffer): Verdict {
+  decide(result: Buffer): NotificationDecision {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
     // Without a gap a transaction that comes again does so in another slot, after a fork.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
-      if (this.#seen.has(signature) || slot <= this.#seen.forgottenTo) return 'drop';
+      if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
     }
-    this.#seen.add(signature, slot);
-    this.#told = newer(this.#told, slot);
+    this.#seenSignatures.add(signature, slot);
+    this.#newestSlot = newer(this.#newestSlot, slot);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
     const { commitment } = this.#subscription;
     const history = commitment === 'finalized' ? commitment : 'confirmed';
-    const { from, to } = gapWindow(gap, commitment, this.#told);
+    const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
     // The new node may be behind the one before: then it tells again what that one told.
-    this.#filledTo = newer(newer(this.#filledTo, this.#told), newer(to, gap.from.slot));
+    this.#filledTo = newer(newer(this.#filledTo, this.#newestSlot), newer(to, gap.from.slot));
     const slots = await gap.reader.slots(from, to, history, gap.signal);
     // What was forgotten lies so far back that nothing can be missing there.
-    const open = slots.filter((slot) => slot > this.#seen.forgottenTo);
+    const open = slots.filter((slot) => slot > this.#seenSignatures.evictedUpTo);
     await gap.reader.eachBlock(open, gap.signal, async (block) => {
-      this.#tellBlock(block, gap);
+      this.#emitBlock(block, gap);
       await nextTurn(undefined, { signal: gap.signal });
     });
   }
 
-  #tellBlock({ slot, transactions }: Block, gap: Gap): void {
-    let told: string | undefined;
+  #emitBlock({ slot, transactions }: Block, gap: Gap): void {
+    let signature: string | undefined;
     const watchers = new LogsWatchers();
     watchers.add(this.#subscription, {
-      notify: (result) => {
-        if (told === undefined || this.#seen.has(told)) return;
-        this.#seen.add(told, slot);
-        gap.tell(result);
+      onNotification: (result) => {
+        if (signature === undefined || this.#seenSignatures.has(signature)) return;
+        this.#seenSignatures.add(signature, slot);
+        gap.emit(result);
       },
-      fail: () => {},
+      onError: () => {},
     });
     transactions.forEach((executed, index) => {
-      told = executed.transaction.signatures[0];
-      watchers.tell(new ToldTransaction(slot, index, executed, isSimpleVote(executed.transaction)));
+      signature = executed.transaction.signatures[0];
+      watchers.notify(new TransactionNotification(slot, index, executed, isSimpleVote(executed.transaction)));
     });
   }
 }

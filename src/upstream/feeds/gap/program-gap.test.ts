@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../../../ledger/address.ts';
-import type { Block, ExecutedTransaction } from '../../../ledger/block.ts';
-import { programs } from '../../../ledger/programs.ts';
-import { slot } from '../../../ledger/units.ts';
 import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { addressFromBytes } from '../../../solana/address.ts';
+import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
+import { programs } from '../../../solana/programs.ts';
+import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { Gap } from './continuity.ts';
@@ -83,8 +83,8 @@ async function fill({
     reader: reader as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    held: () => held,
-    tell: (result) => told.push(JSON.parse(result.toString())),
+    buffered: () => held,
+    emit: (result) => told.push(JSON.parse(result.toString())),
   };
   const subscription = {
     kind: 'program',
@@ -94,7 +94,7 @@ async function fill({
     filters,
   };
   const continuity = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
-  for (const result of before) continuity.judge(result);
+  for (const result of before) continuity.decide(result);
   await continuity.fill(gap);
   return told;
 }

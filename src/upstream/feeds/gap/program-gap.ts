@@ -1,13 +1,20 @@
-import type { Address } from '../../../ledger/address.ts';
-import type { Slot } from '../../../ledger/units.ts';
 import { passes } from '../../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
-import { contextSlot } from '../../slots/told-slot.ts';
-import { readAccounts } from './account-reading.ts';
+import type { Address } from '../../../solana/address.ts';
+import type { Slot } from '../../../solana/units.ts';
+import { contextSlot } from '../../slots/observed-slot.ts';
 import { contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, newer, type SlotWindow, type Verdict } from './continuity.ts';
-import { Seen } from './seen.ts';
-import { touchedBy } from './touched.ts';
+import {
+  type Continuity,
+  type Gap,
+  gapWindow,
+  type NotificationDecision,
+  newer,
+  type SlotWindow,
+} from './continuity.ts';
+import { readAccounts } from './read-accounts.ts';
+import { SeenSlots } from './seen-slots.ts';
+import { writtenAccounts } from './written-accounts.ts';
 
 const VALUE = Buffer.from('"value":{"pubkey":"');
 /** In the order in which nodes write it, the address begins within so many bytes. */
@@ -33,46 +40,47 @@ function addressOf(result: Buffer): Address | null {
  */
 export class ProgramGap implements Continuity {
   readonly #subscription: SubscriptionOf<'program'>;
-  readonly #seen: Seen;
+  readonly #seenAccounts: SeenSlots;
   /** The newest slot of which a connection told. */
-  #told: Slot | null = null;
+  #newestSlot: Slot | null = null;
   /** After a move: up to here an account may have been told already. */
   #filledTo: Slot | null = null;
 
   /** @param seenMax - accounts that are remembered. */
   constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {
     this.#subscription = subscription;
-    this.#seen = new Seen(seenMax);
+    this.#seenAccounts = new SeenSlots(seenMax);
   }
 
-  judge(result: Buffer): Verdict {
+  decide(result: Buffer): NotificationDecision {
     const slot = contextSlot(result);
     const address = addressOf(result);
     if (slot === null || address === null) return 'pass';
     if (this.#filledTo !== null && slot <= this.#filledTo) {
-      const told = this.#seen.get(address) ?? this.#seen.forgottenTo;
-      if (slot <= told) return 'drop';
+      const emittedSlot = this.#seenAccounts.get(address) ?? this.#seenAccounts.evictedUpTo;
+      if (slot <= emittedSlot) return 'drop';
     }
-    this.#seen.add(address, slot);
-    this.#told = newer(this.#told, slot);
+    this.#seenAccounts.add(address, slot);
+    this.#newestSlot = newer(this.#newestSlot, slot);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
     const { commitment, encoding } = this.#subscription;
-    const window = gapWindow(gap, commitment, this.#told);
-    this.#filledTo = newer(this.#filledTo, this.#told);
+    const window = gapWindow(gap, commitment, this.#newestSlot);
+    this.#filledTo = newer(this.#filledTo, this.#newestSlot);
     const addresses = await this.#missed(gap, window);
-    const question = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
-    for await (const read of readAccounts(gap.reader, question, gap.signal)) {
-      const wanted = read.filter(({ account }) => account !== null && this.#wants(account));
-      if (wanted.length === 0) continue;
-      const shown = { ...question, encoding, addresses: wanted.map(({ address }) => address) };
-      for await (const accounts of readAccounts(gap.reader, shown, gap.signal)) this.#tell(accounts, gap);
+    const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
+    for await (const read of readAccounts(gap.reader, query, gap.signal)) {
+      const matching = read.filter(({ account }) => account !== null && this.#matches(account));
+      if (matching.length === 0) continue;
+      const encodedQuery = { ...query, encoding, addresses: matching.map(({ address }) => address) };
+      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal))
+        this.#emit(accounts, gap);
     }
   }
 
-  #wants(account: Parameters<typeof passes>[1]): boolean {
+  #matches(account: Parameters<typeof passes>[1]): boolean {
     const { program, filters } = this.#subscription;
     return account.owner === program && filters.every((filter) => passes(filter, account));
   }
@@ -83,31 +91,31 @@ export class ProgramGap implements Continuity {
     const slots = await gap.reader.slots(from, to, history, gap.signal);
     const missed = new Set<Address>();
     await gap.reader.eachBlock(
-      slots.filter((slot) => slot > this.#seen.forgottenTo),
+      slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),
       gap.signal,
       (block) => {
-        for (const address of touchedBy(block)) {
-          const told = this.#seen.get(address);
-          if (told === undefined || told < block.slot) missed.add(address);
+        for (const address of writtenAccounts(block)) {
+          const emittedSlot = this.#seenAccounts.get(address);
+          if (emittedSlot === undefined || emittedSlot < block.slot) missed.add(address);
         }
       },
     );
     return [...missed];
   }
 
-  #tell(
+  #emit(
     accounts: readonly { address: Address; slot: Slot; keyedResult: () => Buffer | null }[],
     gap: Gap,
   ): void {
-    const live = new Set(gap.held().map(addressOf));
+    const live = new Set(gap.buffered().map(addressOf));
     for (const { address, slot, keyedResult } of accounts) {
       // A node that is behind reads an older state than was told.
-      const isOld = slot <= (this.#seen.get(address) ?? -1n);
+      const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
       const result = isOld || live.has(address) ? null : keyedResult();
       if (result === null) continue;
-      this.#seen.add(address, slot);
+      this.#seenAccounts.add(address, slot);
       this.#filledTo = newer(this.#filledTo, slot);
-      gap.tell(result);
+      gap.emit(result);
     }
   }
 }

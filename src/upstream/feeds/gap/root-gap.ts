@@ -1,5 +1,5 @@
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
-import { type Continuity, type Gap, gapWindow, type Verdict } from './continuity.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
+import { type Continuity, type Gap, gapWindow, type NotificationDecision } from './continuity.ts';
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -13,7 +13,7 @@ export function readRoot(result: Buffer): Slot | null {
 export class RootGap implements Continuity {
   #last: Slot | null = null;
 
-  judge(result: Buffer): Verdict {
+  decide(result: Buffer): NotificationDecision {
     const root = readRoot(result);
     if (root === null || (this.#last !== null && root <= this.#last)) return 'drop';
     this.#last = root;
@@ -23,14 +23,14 @@ export class RootGap implements Continuity {
   async fill(gap: Gap): Promise<void> {
     const window = gapWindow(gap, 'finalized', this.#last);
     const live = gap
-      .held()
+      .buffered()
       .map(readRoot)
       .find((root) => root !== null);
     const to = live === undefined || live <= window.to ? window.to : slotOf(live - 1n);
     for (const root of await gap.reader.slots(window.from, to, 'finalized', gap.signal)) {
       if (root <= (this.#last ?? gap.opened.root) || (live !== undefined && root >= live)) continue;
       this.#last = root;
-      gap.tell(Buffer.from(String(root)));
+      gap.emit(Buffer.from(String(root)));
     }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Signature } from '../../../ledger/signature.ts';
-import { slot } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
+import type { Signature } from '../../../solana/signature.ts';
+import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { Gap } from './continuity.ts';
@@ -25,8 +25,8 @@ async function told(commitment: Commitment, confirmationStatus: Commitment): Pro
     reader: reader as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    held: () => [],
-    tell: (result, last) => heard.push(`${result} ${last}`),
+    buffered: () => [],
+    emit: (result, last) => heard.push(`${result} ${last}`),
   };
   const signature = '1'.repeat(64) as Signature;
   await new SignatureGap({ kind: 'signature', signature, commitment, received: false }).fill(gap);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../../../ledger/units.ts';
+import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { SlotInfo } from '../slot-info.ts';
@@ -25,8 +25,8 @@ async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<numbe
     reader: { slots: async () => chain } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    held: () => held,
-    tell: (result) => told.push(JSON.parse(result.toString()).slot),
+    buffered: () => held,
+    emit: (result) => told.push(JSON.parse(result.toString()).slot),
   };
   await continuity.fill(gap);
   return told;
@@ -35,15 +35,15 @@ async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<numbe
 describe('slots across connections', () => {
   it('are told once each on one connection', () => {
     const continuity = new SlotGap(100);
-    const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => continuity.judge(message(value)));
+    const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => continuity.decide(message(value)));
     expect(verdicts).toEqual(['pass', 'pass', 'drop', 'drop', 'pass']);
   });
 
   it('are told as far as the new connection begins, and then by it', async () => {
     const continuity = new SlotGap(100);
-    continuity.judge(message(1_000));
+    continuity.decide(message(1_000));
     const held = [message(1_004), message(1_005)];
     expect(await fill(continuity, held)).toEqual([1_001, 1_002, 1_003]);
-    expect(held.map((result) => continuity.judge(result))).toEqual(['pass', 'pass']);
+    expect(held.map((result) => continuity.decide(result))).toEqual(['pass', 'pass']);
   });
 });

@@ -28,6 +28,6 @@ export function connectionFault(error: Error): string {
   // A stream that never had a connection is cancelled, because of what happened to that.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
   if (typeof code !== 'string') return error.name;
-  const words = certificateFaults[code] ?? otherFaults[code];
-  return words === undefined ? code : `${words} (${code})`;
+  const description = certificateFaults[code] ?? otherFaults[code];
+  return description === undefined ? code : `${description} (${code})`;
 }

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { ReadingTurns } from '../../../base/reading-turns.ts';
-import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
+import { TimeSlicedQueue } from '../../../base/concurrency/time-sliced-queue.ts';
+import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../../protocol/grpc/status.ts';
 import { connectionFault } from './connection-fault.ts';
 import type { GrpcStreamLimits } from './grpc-stream-limits.ts';
@@ -22,11 +22,11 @@ export type GrpcStreamOptions = Limits &
 
 interface GrpcStreamListener {
   /** The server accepted the stream. */
-  opened(): void;
+  onOpen(): void;
   /** One message; a view, never modified afterwards. */
-  message(bytes: Buffer): void;
+  onMessage(bytes: Buffer): void;
   /** Nothing more comes, for whatever reason. Called once. */
-  ended(status: GrpcStatus): void;
+  onEnd(status: GrpcStatus): void;
 }
 
 /**
@@ -36,7 +36,7 @@ interface GrpcStreamListener {
 const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
 
 /** Of all streams together: however much they tell compressed, they unpack it in turns. */
-const turns = new ReadingTurns();
+const decompressionQueue = new TimeSlicedQueue();
 
 const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
 
@@ -68,15 +68,15 @@ export class GrpcStream {
   readonly #pingTimer: NodeJS.Timeout;
   #pongTimer: NodeJS.Timeout | null = null;
   #status: GrpcStatus | null = null;
-  #ended = false;
+  #isEnded = false;
   /** Holds back what comes, whoever listens. */
-  #isHeld = false;
+  #isPaused = false;
   /** Waits for its turn to unpack a message; nothing more is read meanwhile. */
-  #isInLine = false;
+  #isQueued = false;
   /** How the server ended it while something that it had told before was still in line. */
-  #leftWith: GrpcStatus | null = null;
-  readonly #readInTurn = (): void => {
-    this.#isInLine = false;
+  #endStatus: GrpcStatus | null = null;
+  readonly #readQueued = (): void => {
+    this.#isQueued = false;
     this.#read(true);
   };
 
@@ -98,23 +98,23 @@ export class GrpcStream {
 
   /** Sends one message. */
   send(message: Uint8Array): void {
-    if (!this.#ended) this.#stream.write(frameOf(message));
+    if (!this.#isEnded) this.#stream.write(encodeFrame(message));
   }
 
   /** Says that no more messages are sent: servers of calls with one request may wait for it. */
   finishSending(): void {
-    if (!this.#ended) this.#stream.end();
+    if (!this.#isEnded) this.#stream.end();
   }
 
   /** Reads no further; the server is held back by flow control. */
   pause(): void {
-    this.#isHeld = true;
+    this.#isPaused = true;
     this.#stream.pause();
   }
 
   resume(): void {
-    this.#isHeld = false;
-    if (!this.#isInLine) this.#stream.resume();
+    this.#isPaused = false;
+    if (!this.#isQueued) this.#stream.resume();
   }
 
   /** Ends it; the listener hears nothing more. */
@@ -124,21 +124,23 @@ export class GrpcStream {
 
   #listen(): void {
     // The stream's own error says what went wrong on the way; the session's comes with it.
-    this.#session.on('error', (error) => this.#leave(unavailable(connectionFault(error))));
-    this.#session.on('goaway', () => this.#leave(unavailable('the server says goodbye')));
-    this.#session.on('close', () => this.#leave(unavailable('the connection is gone')));
-    this.#stream.on('response', (headers) => this.#respond(headers));
+    this.#session.on('error', (error) => this.#endAfterRead(unavailable(connectionFault(error))));
+    this.#session.on('goaway', () => this.#endAfterRead(unavailable('the server says goodbye')));
+    this.#session.on('close', () => this.#endAfterRead(unavailable('the connection is gone')));
+    this.#stream.on('response', (headers) => this.#handleResponse(headers));
     this.#stream.on('trailers', (headers) => {
       this.#status ??= statusOf(headers);
     });
-    this.#stream.on('data', (piece: Buffer) => this.#take(piece));
-    this.#stream.on('error', (error) => this.#leave(this.#status ?? unavailable(connectionFault(error))));
+    this.#stream.on('data', (piece: Buffer) => this.#handleData(piece));
+    this.#stream.on('error', (error) =>
+      this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
+    );
     // The server's half is over; ours would stay open.
-    this.#stream.on('end', () => this.#leave(this.#status ?? unavailable('the stream was cut')));
-    this.#stream.on('close', () => this.#leave(this.#status ?? unavailable('the stream was cut')));
+    this.#stream.on('end', () => this.#endAfterRead(this.#status ?? unavailable('the stream was cut')));
+    this.#stream.on('close', () => this.#endAfterRead(this.#status ?? unavailable('the stream was cut')));
   }
 
-  #respond(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
+  #handleResponse(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
     clearTimeout(this.#connectTimer);
     const status = Number(headers[':status']);
     const ended = statusOf(headers) ?? (status === 200 ? null : statusOfHttp(status));
@@ -148,44 +150,44 @@ export class GrpcStream {
     }
     const encoding = headers['grpc-encoding'];
     if (typeof encoding === 'string') this.#frames.encoding = encoding;
-    this.#listener.opened();
+    this.#listener.onOpen();
   }
 
-  #take(piece: Buffer): void {
-    if (this.#ended) return;
+  #handleData(piece: Buffer): void {
+    if (this.#isEnded) return;
     this.#frames.push(piece);
-    if (!this.#isInLine) this.#read(false);
+    if (!this.#isQueued) this.#read(false);
   }
 
   /** Hands on what came, and goes on reading when that is done. */
-  #read(hasTurn: boolean): void {
+  #read(hasTimeSlice: boolean): void {
     try {
-      this.#handOn(hasTurn);
+      this.#deliver(hasTimeSlice);
     } catch (error) {
       // What breaks whoever reads it ends the stream that it came over, and nothing else.
       const message = error instanceof InvalidGrpc ? error.message : 'a message that cannot be read';
       this.#end({ code: 'INTERNAL', message });
     }
-    if (this.#isInLine || this.#ended) return;
-    if (this.#leftWith !== null) this.#end(this.#leftWith);
-    else if (hasTurn && !this.#isHeld) this.#stream.resume();
+    if (this.#isQueued || this.#isEnded) return;
+    if (this.#endStatus !== null) this.#end(this.#endStatus);
+    else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
   }
 
   /** What has to be unpacked waits for a turn, one message at a time. */
-  #handOn(hasTurn: boolean): void {
-    let mayTakeLong = hasTurn;
-    while (!this.#ended) {
+  #deliver(hasTimeSlice: boolean): void {
+    let mayTakeLong = hasTimeSlice;
+    while (!this.#isEnded) {
       const { isHeavy } = this.#frames;
       if (isHeavy && !mayTakeLong) {
-        this.#isInLine = true;
+        this.#isQueued = true;
         this.#stream.pause();
-        turns.ask(this.#readInTurn);
+        decompressionQueue.enqueue(this.#readQueued);
         return;
       }
       if (isHeavy) mayTakeLong = false;
       const message = this.#frames.next();
       if (message === null) return;
-      this.#listener.message(message);
+      this.#listener.onMessage(message);
     }
   }
 
@@ -202,20 +204,20 @@ export class GrpcStream {
   }
 
   /** The server ended it, or the way to it did; what it told before is read first. */
-  #leave(status: GrpcStatus): void {
-    if (this.#isInLine) this.#leftWith ??= status;
+  #endAfterRead(status: GrpcStatus): void {
+    if (this.#isQueued) this.#endStatus ??= status;
     else this.#end(status);
   }
 
   #end(status: GrpcStatus): void {
-    if (this.#ended) return;
+    if (this.#isEnded) return;
     this.#finish();
-    this.#listener.ended(status);
+    this.#listener.onEnd(status);
   }
 
   #finish(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     clearTimeout(this.#connectTimer);
     clearInterval(this.#pingTimer);
     this.#endPong();

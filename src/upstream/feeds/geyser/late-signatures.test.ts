@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../base/json.ts';
 import { createLogger } from '../../../base/log.ts';
-import { signatureFromBytes } from '../../../ledger/signature.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
-import type { Ask } from './ask.ts';
+import { signatureFromBytes } from '../../../solana/signature.ts';
 import { LateSignatures } from './late-signatures.ts';
+import type { RequestFn } from './request-fn.ts';
 
 function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signature'> {
   const bytes = Buffer.alloc(64);
@@ -22,7 +22,7 @@ class SlowNode {
   #answers: (() => void)[] = [];
   #waiting: (() => void)[] = [];
 
-  readonly ask: Ask = async (method, params) => {
+  readonly ask: RequestFn = async (method, params) => {
     if (method === 'getSlot') return Buffer.from('3');
     const [signatures] = params as [readonly string[]];
     this.asked.push(signatures);
@@ -76,11 +76,11 @@ describe('signatures that landed before', () => {
     const { node, late } = start();
     for (let number = 0; number < 3; number++) late.watch(waitFor(number, 'finalized'), () => {});
     late.watch(waitFor(9, 'confirmed'), () => {});
-    for (let slot = 0; slot < 5; slot++) late.reached('finalized');
+    for (let slot = 0; slot < 5; slot++) late.onCommitment('finalized');
     await node.answer();
-    for (let slot = 0; slot < 5; slot++) late.reached('finalized');
+    for (let slot = 0; slot < 5; slot++) late.onCommitment('finalized');
     await node.answer();
-    late.reached('finalized');
+    late.onCommitment('finalized');
     await node.answer();
     expect(node.asked.map(({ length }) => length)).toEqual([4, 3, 3]);
     expect(node.pendingMost).toBe(1);

@@ -1,21 +1,21 @@
 import { parseJson } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
-import { u64Of } from '../../../ledger/encoding/read-json.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { u64Of } from '../../../solana/encoding/read-json.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { resultIn } from '../../../streams/notifier/result-json.ts';
 import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.ts';
-import type { Ask } from './ask.ts';
+import type { RequestFn } from './request-fn.ts';
 
 /** Signatures that a node takes in one question. Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;
 /** A node that is a little behind may not know it yet. */
-const LOOKS_MAX = 2;
+const ATTEMPTS_MAX = 2;
 
-type Waiting = {
+type PendingSignature = {
   readonly subscription: SubscriptionOf<'signature'>;
-  readonly tell: (result: Buffer) => void;
+  readonly emit: (result: Buffer) => void;
   /** Times it was not found. */
   missed: number;
 };
@@ -25,15 +25,15 @@ type Waiting = {
  * asked at a time, for all that are due.
  */
 export class LateSignatures {
-  readonly #ask: Ask;
+  readonly #request: RequestFn;
   readonly #log: Logger;
-  readonly #waiting = new Set<Waiting>();
+  readonly #pending = new Set<PendingSignature>();
   /** To be looked for again. */
-  readonly #due = new Set<Waiting>();
-  #isLooking = false;
+  readonly #due = new Set<PendingSignature>();
+  #isChecking = false;
 
-  constructor(ask: Ask, log: Logger) {
-    this.#ask = ask;
+  constructor(request: RequestFn, log: Logger) {
+    this.#request = request;
     this.#log = log;
   }
 
@@ -42,69 +42,71 @@ export class LateSignatures {
    * @param tell - called at most once, with the result of the only notification.
    * @returns what ends it.
    */
-  watch(subscription: SubscriptionOf<'signature'>, tell: (result: Buffer) => void): () => void {
-    const waiting: Waiting = { subscription, tell, missed: 0 };
-    this.#waiting.add(waiting);
-    this.#due.add(waiting);
-    void this.#look();
-    return () => this.#end(waiting);
+  watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
+    const pending: PendingSignature = { subscription, emit, missed: 0 };
+    this.#pending.add(pending);
+    this.#due.add(pending);
+    void this.#checkDue();
+    return () => this.#end(pending);
   }
 
   /** A slot came to a commitment. */
-  reached(commitment: Commitment): void {
-    for (const waiting of this.#waiting) {
-      if (waiting.subscription.commitment === commitment) this.#due.add(waiting);
+  onCommitment(commitment: Commitment): void {
+    for (const pending of this.#pending) {
+      if (pending.subscription.commitment === commitment) this.#due.add(pending);
     }
-    void this.#look();
+    void this.#checkDue();
   }
 
-  #end(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
-    this.#due.delete(waiting);
+  #end(pending: PendingSignature): void {
+    this.#pending.delete(pending);
+    this.#due.delete(pending);
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#due.size === 0) return;
-    this.#isLooking = true;
+  async #checkDue(): Promise<void> {
+    if (this.#isChecking || this.#due.size === 0) return;
+    this.#isChecking = true;
     // Whoever comes in the same turn is asked for together.
     await new Promise(setImmediate);
-    while (this.#due.size > 0) await this.#lookFor([...this.#due].slice(0, SIGNATURES_MAX));
-    this.#isLooking = false;
+    while (this.#due.size > 0) await this.#check([...this.#due].slice(0, SIGNATURES_MAX));
+    this.#isChecking = false;
   }
 
-  async #lookFor(asked: readonly Waiting[]): Promise<void> {
-    for (const waiting of asked) this.#due.delete(waiting);
-    const signatures = asked.map(({ subscription }) => subscription.signature);
+  async #check(batch: readonly PendingSignature[]): Promise<void> {
+    for (const pending of batch) this.#due.delete(pending);
+    const signatures = batch.map(({ subscription }) => subscription.signature);
     try {
-      const { slot, statuses } = readSignatureStatuses(await this.#ask('getSignatureStatuses', [signatures]));
-      const landed = new Map<Waiting, LandedStatus>();
-      for (const [at, waiting] of asked.entries()) {
+      const { slot, statuses } = readSignatureStatuses(
+        await this.#request('getSignatureStatuses', [signatures]),
+      );
+      const landed = new Map<PendingSignature, LandedStatus>();
+      for (const [at, pending] of batch.entries()) {
         const status = statuses[at] ?? null;
         // Then the stream will tell of it.
-        if (status === null && ++waiting.missed === LOOKS_MAX) this.#end(waiting);
-        if (status?.reached(waiting.subscription.commitment)) landed.set(waiting, status);
+        if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
+        if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }
-      await this.#tell(landed, slot);
+      await this.#emitLanded(landed, slot);
     } catch {
       this.#log.warn('the status of signatures could not be asked for');
     }
   }
 
   /** @param processed - the slot at which statuses were looked at; a node tells the one that came to the commitment. */
-  async #tell(landed: ReadonlyMap<Waiting, LandedStatus>, processed: Slot): Promise<void> {
+  async #emitLanded(landed: ReadonlyMap<PendingSignature, LandedStatus>, processed: Slot): Promise<void> {
     const slots = new Map<Commitment, Slot>([['processed', processed]]);
-    for (const [waiting, { err }] of landed) {
-      const { commitment } = waiting.subscription;
+    for (const [pending, { err }] of landed) {
+      const { commitment } = pending.subscription;
       const at = slots.get(commitment) ?? (await this.#slotAt(commitment));
       slots.set(commitment, at);
-      if (!this.#waiting.has(waiting)) continue;
-      this.#end(waiting);
-      waiting.tell(resultIn(at, { err }));
+      if (!this.#pending.has(pending)) continue;
+      this.#end(pending);
+      pending.emit(resultIn(at, { err }));
     }
   }
 
   async #slotAt(commitment: Commitment): Promise<Slot> {
-    const body = await this.#ask('getSlot', [{ commitment }]);
+    const body = await this.#request('getSlot', [{ commitment }]);
     return slotOf(u64Of(parseJson(body.toString('utf8')), 'a slot'));
   }
 }

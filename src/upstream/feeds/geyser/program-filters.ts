@@ -1,10 +1,10 @@
-import type { Address } from '../../../ledger/address.ts';
 import {
   type AccountsDataFilter,
   encodeSubscribeRequest,
 } from '../../../protocol/geyser/subscribe-request.ts';
 import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
-import { CountedMap } from './counted-map.ts';
+import type { Address } from '../../../solana/address.ts';
+import { RefCountedMap } from './ref-counted-map.ts';
 
 const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
   filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
@@ -30,7 +30,7 @@ type ProgramFiltersOptions = Readonly<{
 /** What is wanted of one program's accounts, as parts of a request. */
 export class ProgramFilters {
   readonly #options: ProgramFiltersOptions;
-  readonly #wanted = new CountedMap<string, Uint8Array>();
+  readonly #filters = new RefCountedMap<string, Uint8Array>();
   readonly #whole: Uint8Array;
 
   constructor(options: ProgramFiltersOptions) {
@@ -40,18 +40,18 @@ export class ProgramFilters {
 
   /** Filters that a request may need for it, also after some of what is wanted has ended. */
   get count(): number {
-    return Math.min(this.#wanted.size, this.#options.filtersMax);
+    return Math.min(this.#filters.size, this.#options.filtersMax);
   }
 
   /** @returns what ends it; harmless when it is over. */
   add(filters: readonly AccountFilter[]): () => void {
-    return this.#wanted.add(keyOf(filters), () => this.#encode(filters));
+    return this.#filters.add(keyOf(filters), () => this.#encode(filters));
   }
 
   /** Encoded parts of a request: one for each filter, or one for the program where all of it is needed. */
   parts(): Iterable<Uint8Array> {
-    const isWhole = this.#wanted.has('') || this.#wanted.size > this.#options.filtersMax;
-    return isWhole ? [this.#whole] : this.#wanted.values();
+    const isWhole = this.#filters.has('') || this.#filters.size > this.#options.filtersMax;
+    return isWhole ? [this.#whole] : this.#filters.values();
   }
 
   #encode(filters: readonly AccountFilter[]): Uint8Array {

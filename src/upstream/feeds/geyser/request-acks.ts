@@ -6,7 +6,7 @@ export class AckTimeout extends Error {
 }
 
 /** A server refuses a request. */
-export class RequestRefused extends Error {
+export class RequestRejected extends Error {
   override readonly name = 'RequestRefused';
 }
 
@@ -30,8 +30,8 @@ export class RequestAcks {
   readonly #limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>;
   readonly #waiters = new Set<Waiter>();
   #id = FIRST_ID;
-  #opened = false;
-  #silence: NodeJS.Timeout | null = null;
+  #markOpen = false;
+  #silenceTimer: NodeJS.Timeout | null = null;
 
   constructor(limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>) {
     this.#limits = limits;
@@ -47,50 +47,50 @@ export class RequestAcks {
   }
 
   /** A request goes out. @returns the id of the ping to send behind it. */
-  asked(): number {
+  startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
-    if (this.#opened) this.#awaitSilence();
+    if (this.#markOpen) this.#startSilenceTimer();
     return this.#id;
   }
 
   /** The server accepted the stream: from now on, silence says yes. */
-  opened(): void {
-    this.#opened = true;
-    this.#awaitSilence();
+  markOpen(): void {
+    this.#markOpen = true;
+    this.#startSilenceTimer();
   }
 
-  answered(id: number): void {
+  acknowledge(id: number): void {
     for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
   }
 
   /** The stream is gone: the next one asks again. */
-  lost(): void {
-    this.#opened = false;
-    this.#endSilence();
+  reset(): void {
+    this.#markOpen = false;
+    this.#stopSilenceTimer();
     for (const waiter of this.#waiters) waiter.id = 0;
   }
 
   /** A server refuses the newest request. @returns whether anybody waited for it. */
-  refuse(): boolean {
-    const isAwaited = this.#waiters.size > 0;
-    for (const waiter of this.#waiters) this.#settle(waiter, new RequestRefused());
-    return isAwaited;
+  reject(): boolean {
+    const wasAwaited = this.#waiters.size > 0;
+    for (const waiter of this.#waiters) this.#settle(waiter, new RequestRejected());
+    return wasAwaited;
   }
 
   giveUp(): void {
-    this.lost();
+    this.reset();
     for (const waiter of this.#waiters) this.#settle(waiter, new AckTimeout());
   }
 
-  #awaitSilence(): void {
-    this.#endSilence();
-    this.#silence = setTimeout(() => this.answered(this.#id), this.#limits.ackTimeoutMs);
+  #startSilenceTimer(): void {
+    this.#stopSilenceTimer();
+    this.#silenceTimer = setTimeout(() => this.acknowledge(this.#id), this.#limits.ackTimeoutMs);
   }
 
-  #endSilence(): void {
-    if (this.#silence !== null) clearTimeout(this.#silence);
-    this.#silence = null;
+  #stopSilenceTimer(): void {
+    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = null;
   }
 
   #settle(waiter: Waiter, error: Error | null): void {

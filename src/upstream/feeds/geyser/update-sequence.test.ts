@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../../../ledger/address.ts';
-import { programs } from '../../../ledger/programs.ts';
-import { lamports, slot as slotOf } from '../../../ledger/units.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
+import { addressFromBytes } from '../../../solana/address.ts';
+import { programs } from '../../../solana/programs.ts';
+import { lamports, slot as slotOf } from '../../../solana/units.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
 const ACCOUNT = addressFromBytes(new Uint8Array(32).fill(3));

@@ -1,31 +1,31 @@
-import type { Address } from '../../../ledger/address.ts';
-import type { Signature } from '../../../ledger/signature.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
+import type { Address } from '../../../solana/address.ts';
+import type { Signature } from '../../../solana/signature.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import type { SlotInfo } from '../slot-info.ts';
-import { ToldSlots } from './told-slots.ts';
+import { EmittedSlots } from './emitted-slots.ts';
 
 /** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
 
-const before = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
+const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
 /** The writes of an account in a slot that were told. Versions of two nodes have nothing to do with each other. */
-type Writes = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
+type AccountWrites = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
 
 /** What of a slot was told. */
-type ToldSlot = {
+type SlotState = {
   parent: Slot | null;
   readonly statuses: Set<SlotStatus>;
   readonly signatures: Set<Signature>;
-  readonly writes: Map<Address, Writes>;
+  readonly writes: Map<Address, AccountWrites>;
 };
 
-const emptySlot = (): ToldSlot => ({
+const emptySlot = (): SlotState => ({
   parent: null,
   statuses: new Set(),
   signatures: new Set(),
@@ -39,11 +39,11 @@ const emptySlot = (): ToldSlot => ({
  */
 export class UpdateSequence {
   readonly #slotsMax: number;
-  readonly #onForgotten: (slot: Slot) => void;
-  readonly #slots = new Map<Slot, ToldSlot>();
+  readonly #onEvicted: (slot: Slot) => void;
+  readonly #slots = new Map<Slot, SlotState>();
   #root: Slot | null = null;
   /** A root of about now, to show before one was told. */
-  #knownRoot: Slot | null = null;
+  #rootHint: Slot | null = null;
   /** Newest slot that was told to its end. */
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
@@ -52,9 +52,9 @@ export class UpdateSequence {
    * @param slotsMax - slots above the root that are remembered; beyond it the one known for longest is forgotten.
    * @param onForgotten - called then: roots below what stands on it will be missing.
    */
-  constructor(slotsMax: number, onForgotten: (slot: Slot) => void) {
+  constructor(slotsMax: number, onEvicted: (slot: Slot) => void) {
     this.#slotsMax = slotsMax;
-    this.#onForgotten = onForgotten;
+    this.#onEvicted = onEvicted;
   }
 
   /** The newest root; null before one was told. */
@@ -70,22 +70,26 @@ export class UpdateSequence {
   get position(): SlotInfo | null {
     const slot = this.#processed;
     if (slot === null) return null;
-    return { slot, parent: this.#slots.get(slot)?.parent ?? before(slot), root: this.#rootAt(slot) };
+    return { slot, parent: this.#slots.get(slot)?.parent ?? previousSlot(slot), root: this.#rootAt(slot) };
   }
 
   /** Which transactions were told until now; a view that more may change. */
-  transactionsTold(): ToldSlots {
+  emittedTransactions(): EmittedSlots {
     const slots = [...this.#slots].map(([slot, { parent, statuses, signatures }]) => {
       const isConfirmed = statuses.has('confirmed');
       const isWhole = statuses.has('processed');
       return [slot, { parent, isWhole, isConfirmed, signatures }] as const;
     });
-    return new ToldSlots(new Map(slots), this.#root, this.#oldest === null ? null : before(this.#oldest));
+    return new EmittedSlots(
+      new Map(slots),
+      this.#root,
+      this.#oldest === null ? null : previousSlot(this.#oldest),
+    );
   }
 
   /** Names a root before a server does. */
-  showRoot(root: Slot): void {
-    this.#knownRoot = root;
+  setRootHint(root: Slot): void {
+    this.#rootHint = root;
   }
 
   /** Whether a slot was told to its end. */
@@ -98,77 +102,77 @@ export class UpdateSequence {
   eventsOf(update: Update, at: bigint, node: string): readonly LedgerEvent[] {
     switch (update.kind) {
       case 'slot':
-        return this.#isOver(update.slot) ? [] : this.#slotEvents(update, at);
+        return this.#isRooted(update.slot) ? [] : this.#slotEvents(update, at);
       case 'transaction':
-        return this.#isOver(update.slot) ? [] : this.#transactionEvents(update);
+        return this.#isRooted(update.slot) ? [] : this.#transactionEvents(update);
       case 'account':
-        return this.#isOver(update.slot) || update.isStartup ? [] : this.#accountEvents(update, node);
+        return this.#isRooted(update.slot) || update.isStartup ? [] : this.#accountEvents(update, node);
       default:
         return [];
     }
   }
 
-  #isOver(slot: Slot): boolean {
+  #isRooted(slot: Slot): boolean {
     return this.#root !== null && slot <= this.#root;
   }
 
-  #told(slot: Slot): ToldSlot {
-    const known = this.#slots.get(slot);
-    if (known !== undefined) return known;
-    const told = emptySlot();
-    this.#slots.set(slot, told);
+  #slotState(slot: Slot): SlotState {
+    const existing = this.#slots.get(slot);
+    if (existing !== undefined) return existing;
+    const state = emptySlot();
+    this.#slots.set(slot, state);
     if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
-    if (this.#slots.size > this.#slotsMax) this.#forgetFirst();
-    return told;
+    if (this.#slots.size > this.#slotsMax) this.#evictOldest();
+    return state;
   }
 
-  #forgetFirst(): void {
+  #evictOldest(): void {
     const [first] = this.#slots.keys();
     if (first === undefined) return;
     this.#slots.delete(first);
-    this.#onForgotten(first);
+    this.#onEvicted(first);
   }
 
-  #transactionEvents({ slot, placed }: TransactionUpdate): LedgerEvent[] {
-    const { signatures } = this.#told(slot);
-    if (signatures.has(placed.signature)) return [];
-    signatures.add(placed.signature);
-    const { index, executed, isVote } = placed;
+  #transactionEvents({ slot, info }: TransactionUpdate): LedgerEvent[] {
+    const { signatures } = this.#slotState(slot);
+    if (signatures.has(info.signature)) return [];
+    signatures.add(info.signature);
+    const { index, executed, isVote } = info;
     return [{ kind: 'transaction', slot, index, executed, isVote }];
   }
 
   #accountEvents({ slot, write }: AccountUpdate, node: string): LedgerEvent[] {
-    const { writes } = this.#told(slot);
+    const { writes } = this.#slotState(slot);
     const { address, account, writeVersion, signature } = write;
-    const told = writes.get(address);
-    if (told === undefined) {
+    const state = writes.get(address);
+    if (state === undefined) {
       writes.set(address, { node, version: writeVersion, signatures: new Set([signature]) });
     } else {
-      const isOlder = told.node === node ? writeVersion <= told.version : told.signatures.has(signature);
-      if (isOlder || (signature !== null && told.signatures.has(signature))) return [];
-      Object.assign(told, { node, version: writeVersion });
-      told.signatures.add(signature);
+      const isOlder = state.node === node ? writeVersion <= state.version : state.signatures.has(signature);
+      if (isOlder || (signature !== null && state.signatures.has(signature))) return [];
+      Object.assign(state, { node, version: writeVersion });
+      state.signatures.add(signature);
     }
-    const left = account.lamports === 0n ? null : account;
-    return [{ kind: 'account', slot, address, account: left, signature, writeVersion }];
+    const current = account.lamports === 0n ? null : account;
+    return [{ kind: 'account', slot, address, account: current, signature, writeVersion }];
   }
 
   #slotEvents({ slot, parent, status, deadError }: SlotUpdate, at: bigint): LedgerEvent[] {
-    if (this.#told(slot).statuses.has(status)) return [];
-    const told = this.#begun(slot, status);
-    told.statuses.add(status);
-    told.parent ??= parent;
+    if (this.#slotState(slot).statuses.has(status)) return [];
+    const state = this.#startSlot(slot, status);
+    state.statuses.add(status);
+    state.parent ??= parent;
     switch (status) {
       case 'firstShredReceived':
         return [{ kind: 'firstShred', slot, at }];
       case 'completed':
         return [{ kind: 'completed', slot, at }];
       case 'createdBank':
-        return [this.#created(slot, told, at)];
+        return [this.#createdEvent(slot, state, at)];
       case 'dead':
         return [{ kind: 'dead', slot, err: deadError ?? '', at }];
       case 'processed':
-        return this.#processedEvents(slot, told, at);
+        return this.#processedEvents(slot, state, at);
       case 'confirmed':
         return [{ kind: 'confirmed', slot, at }];
       case 'finalized':
@@ -180,42 +184,48 @@ export class UpdateSequence {
    * A slot that dies, because a node had a bad version of its block, may be repaired and replayed: nothing that was
    * told of the dead one counts then.
    */
-  #begun(slot: Slot, status: SlotStatus): ToldSlot {
-    const told = this.#told(slot);
-    const isNew = status === 'dead' || (status === 'createdBank' && told.statuses.has('dead'));
-    if (!isNew) return told;
-    const fresh = { ...emptySlot(), parent: told.parent };
+  #startSlot(slot: Slot, status: SlotStatus): SlotState {
+    const state = this.#slotState(slot);
+    const isNewVersion = status === 'dead' || (status === 'createdBank' && state.statuses.has('dead'));
+    if (!isNewVersion) return state;
+    const fresh = { ...emptySlot(), parent: state.parent };
     this.#slots.set(slot, fresh);
     return fresh;
   }
 
-  #created(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent {
-    return { kind: 'created', slot, parent: told.parent ?? before(slot), root: this.#rootAt(slot), at };
+  #createdEvent(slot: Slot, state: SlotState, at: bigint): LedgerEvent {
+    return {
+      kind: 'created',
+      slot,
+      parent: state.parent ?? previousSlot(slot),
+      root: this.#rootAt(slot),
+      at,
+    };
   }
 
   #rootAt(slot: Slot): Slot {
-    return this.#root ?? this.#knownRoot ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
+    return this.#root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
   }
 
   /** Servers that do not tell of new banks tell of a slot for the first time when it is processed. */
-  #processedEvents(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent[] {
+  #processedEvents(slot: Slot, state: SlotState, at: bigint): LedgerEvent[] {
     if (this.#processed === null || slot > this.#processed) this.#processed = slot;
     const processed: LedgerEvent = { kind: 'processed', slot };
-    if (told.statuses.has('createdBank')) return [processed];
-    told.statuses.add('createdBank');
-    return [this.#created(slot, told, at), processed];
+    if (state.statuses.has('createdBank')) return [processed];
+    state.statuses.add('createdBank');
+    return [this.#createdEvent(slot, state, at), processed];
   }
 
   /** Every slot of the chain is rooted in turn, also those whose turn was not told. */
   #rootedEvents(slot: Slot, at: bigint): LedgerEvent[] {
-    const line: Slot[] = [slot];
+    const chain: Slot[] = [slot];
     const last = this.#root;
     for (let next = this.#slots.get(slot)?.parent ?? null; next !== null && last !== null && next > last; ) {
-      line.push(next);
+      chain.push(next);
       next = this.#slots.get(next)?.parent ?? null;
     }
     this.#root = slot;
-    for (const known of this.#slots.keys()) if (known <= slot) this.#slots.delete(known);
-    return line.reverse().map((rooted) => ({ kind: 'rooted', slot: rooted, at }));
+    for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
+    return chain.reverse().map((rooted) => ({ kind: 'rooted', slot: rooted, at }));
   }
 }

@@ -3,7 +3,7 @@ export class WaitBudget {
   readonly #waitMs: number;
   readonly #periodMs: number;
   #periodEnd = 0;
-  #left = 0;
+  #remainingMs = 0;
 
   constructor(waitMs: number, periodMs: number) {
     this.#waitMs = waitMs;
@@ -18,16 +18,16 @@ export class WaitBudget {
     const start = performance.now();
     if (start >= this.#periodEnd) {
       this.#periodEnd = start + this.#periodMs;
-      this.#left = this.#waitMs;
+      this.#remainingMs = this.#waitMs;
     }
-    if (this.#left <= 0) return null;
+    if (this.#remainingMs <= 0) return null;
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.#left -= performance.now() - start;
+        this.#remainingMs -= performance.now() - start;
         resolve();
       };
-      const timer = setTimeout(end, this.#left);
+      const timer = setTimeout(end, this.#remainingMs);
       void done.then(end);
     });
   }

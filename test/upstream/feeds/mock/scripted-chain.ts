@@ -1,12 +1,12 @@
 import { createLogger, type Logger } from '../../../../src/base/log.ts';
-import type { Answer, Call, Source } from '../../../../src/protocol/call.ts';
+import type { Call, RpcClient, RpcResponse } from '../../../../src/protocol/call.ts';
 import { ChainReader } from '../../../../src/upstream/feeds/chain-reader.ts';
 import { type FeedLimits, feedLimits } from '../../../../src/upstream/feeds/limits.ts';
 
 const HASH = '11111111111111111111111111111111';
 
 /** A pool of nodes that answer with an empty block for every slot up to a tip, but for slots without one. */
-export class ScriptedChain implements Source {
+export class ScriptedChain implements RpcClient {
   tip: number;
   /** Slots that hold no block. */
   readonly skipped = new Set<number>();
@@ -34,7 +34,7 @@ export class ScriptedChain implements Source {
     return this.asked.filter((question) => question.startsWith(`${method} `)).length;
   }
 
-  async ask({ method, params }: Call): Promise<Answer> {
+  async request({ method, params }: Call): Promise<RpcResponse> {
     const text = params?.toString() ?? '[]';
     this.asked.push(`${method} ${text}`);
     await this.gate;
@@ -45,7 +45,7 @@ export class ScriptedChain implements Source {
     return this.#answer(this.#block(first));
   }
 
-  #answer(value: unknown): Answer {
+  #answer(value: unknown): RpcResponse {
     return { body: Buffer.from(JSON.stringify(value)), errorCode: 0 };
   }
 

@@ -1,18 +1,18 @@
 import { useMemo } from 'react';
 import { addressOf, call } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
-import { useOlder } from '../../older.ts';
+import { usePagedList } from '../../paged-list.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useRange } from '../../range.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
-import type { AuditLine } from './audit-line.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
-import { AuditTools, NothingChanged } from './audit-tools.tsx';
+import { AuditTools, NoChanges } from './audit-tools.tsx';
 
 const fields = ['action'] as const;
 const PAGE_ROWS = 100;
-const idOf = ({ id }: AuditLine): string => String(id);
+const idOf = ({ id }: AuditEntry): string => String(id);
 
 /** What was changed at any customer, and of the house; for the operator. */
 export function AllAudit() {
@@ -20,7 +20,7 @@ export function AllAudit() {
   const [{ action }, change] = useFilters(fields);
   const query = { action, limit: PAGE_ROWS };
   const audit = useRangedCall('GET /audit', { query });
-  const list = useOlder<AuditLine>(`all ${range.id} ${action}`, audit.data, idOf, (cursor) =>
+  const list = usePagedList<AuditEntry>(`all ${range.id} ${action}`, audit.data, idOf, (cursor) =>
     call('GET /audit', { query: { ...query, ...range.bounds(), cursor } }),
   );
   const bounds = useMemo(() => range.bounds(), [range]);
@@ -34,7 +34,7 @@ export function AllAudit() {
       <Pending query={audit}>
         {() => (
           <>
-            <AuditTable lines={list.items} hasCustomers empty={<NothingChanged />} />
+            <AuditTable entries={list.items} hasCustomers empty={<NoChanges />} />
             {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}

@@ -1,42 +1,42 @@
 import { Dialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type AuditLine, actorOf } from './audit-line.ts';
+import { type AuditEntry, actorOf } from './audit-entry.ts';
 
 /** One change with all that was noted of it. */
-export function AuditDrawer({ line, onClose }: { line: AuditLine; onClose: () => void }) {
-  const { name, kind } = actorOf(line.actor);
+export function AuditDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { name, kind } = actorOf(entry.actor);
   return (
-    <Dialog title={line.action} size="drawer" onClose={onClose}>
+    <Dialog title={entry.action} size="drawer" onClose={onClose}>
       <div className="stack">
         <dl className="facts">
           <dt>Time, UTC</dt>
           <dd>
-            <Time at={line.at} withMs />
+            <Time at={entry.at} withMs />
           </dd>
           <dt>Who</dt>
           <dd>
             {name}
             {kind === null ? '' : ` (${kind})`}
           </dd>
-          {line.customerId == null ? null : (
+          {entry.customerId == null ? null : (
             <>
               <dt>Customer</dt>
-              <dd className="mono">{line.customerId}</dd>
+              <dd className="mono">{entry.customerId}</dd>
             </>
           )}
           <dt>Key</dt>
-          <dd className="mono">{line.keyId ?? 'none'}</dd>
+          <dd className="mono">{entry.keyId ?? 'none'}</dd>
           <dt>From</dt>
-          <dd className="mono">{line.address ?? 'not over the network'}</dd>
+          <dd className="mono">{entry.address ?? 'not over the network'}</dd>
           <dt>Browser or program</dt>
-          <dd>{line.userAgent ?? 'not said'}</dd>
+          <dd>{entry.userAgent ?? 'not said'}</dd>
           <dt>Request</dt>
-          <dd className="mono">{line.requestId ?? 'none'}</dd>
+          <dd className="mono">{entry.requestId ?? 'none'}</dd>
           <dt>Number</dt>
-          <dd className="mono">{line.id}</dd>
+          <dd className="mono">{entry.id}</dd>
         </dl>
-        <Snippet text={JSON.stringify(line.detail, null, 2)} label="the detail" />
+        <Snippet text={JSON.stringify(entry.detail, null, 2)} label="the detail" />
       </div>
     </Dialog>
   );

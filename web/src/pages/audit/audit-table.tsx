@@ -4,16 +4,16 @@ import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AuditDrawer } from './audit-drawer.tsx';
-import { type AuditLine, actorOf, detailOf } from './audit-line.ts';
+import { type AuditEntry, actorOf, detailOf } from './audit-entry.ts';
 
-const columnsOf = (onOpen: (line: AuditLine) => void, hasCustomers: boolean): Column<AuditLine>[] => [
+const columnsOf = (onOpen: (entry: AuditEntry) => void, hasCustomers: boolean): Column<AuditEntry>[] => [
   {
     id: 'at',
     title: 'Time, UTC',
-    cell: (line) => (
-      <Button kind="quiet" size="s" className="link-button" onClick={() => onOpen(line)}>
-        <Time at={line.at} />
-        <span className="visually-hidden"> Open {line.action}</span>
+    cell: (entry) => (
+      <Button kind="quiet" size="s" className="link-button" onClick={() => onOpen(entry)}>
+        <Time at={entry.at} />
+        <span className="visually-hidden"> Open {entry.action}</span>
       </Button>
     ),
     sortBy: ({ at }) => at,
@@ -52,7 +52,7 @@ const columnsOf = (onOpen: (line: AuditLine) => void, hasCustomers: boolean): Co
     id: 'detail',
     title: 'Detail',
     wideOnly: true,
-    cell: (line) => <span className="detail-words">{detailOf(line) || '–'}</span>,
+    cell: (entry) => <span className="detail-words">{detailOf(entry) || '–'}</span>,
     csv: detailOf,
   },
   {
@@ -65,7 +65,7 @@ const columnsOf = (onOpen: (line: AuditLine) => void, hasCustomers: boolean): Co
   },
 ];
 
-const customerColumn: Column<AuditLine> = {
+const customerColumn: Column<AuditEntry> = {
   id: 'customer',
   title: 'Customer',
   cell: ({ customerId }) => <span className="mono">{customerId ?? '–'}</span>,
@@ -85,27 +85,27 @@ function Actor({ actor }: { actor: string }) {
 
 /** Changes, a row each; the time opens one. */
 export function AuditTable({
-  lines,
+  entries,
   hasCustomers = false,
   empty,
 }: {
-  lines: readonly AuditLine[];
+  entries: readonly AuditEntry[];
   hasCustomers?: boolean;
   empty: ReactNode;
 }) {
-  const [open, setOpen] = useState<AuditLine | null>(null);
+  const [open, setOpen] = useState<AuditEntry | null>(null);
   const columns = useMemo(() => columnsOf(setOpen, hasCustomers), [hasCustomers]);
   return (
     <>
       <Table
         caption="Changes"
         columns={columns}
-        rows={lines}
+        rows={entries}
         rowKey={({ id }) => String(id)}
         csvName="audit"
         empty={empty}
       />
-      {open === null ? null : <AuditDrawer line={open} onClose={() => setOpen(null)} />}
+      {open === null ? null : <AuditDrawer entry={open} onClose={() => setOpen(null)} />}
     </>
   );
 }

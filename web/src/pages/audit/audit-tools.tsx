@@ -56,7 +56,7 @@ export function AuditTools({
 }
 
 /** Changes are rare: an hour often has none. */
-export function NothingChanged() {
+export function NoChanges() {
   const range = useRange();
   const change = useChangeSearch();
   return (

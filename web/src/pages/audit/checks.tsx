@@ -1,4 +1,4 @@
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Chip } from '../../ui/chip.tsx';
@@ -7,7 +7,7 @@ import { Pending } from '../../ui/pending.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-type Check = Answered<'GET /checks'>['checks'][number];
+type Check = RouteOutput<'GET /checks'>['checks'][number];
 
 const REFETCH_MS = 30_000;
 

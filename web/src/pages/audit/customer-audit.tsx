@@ -1,20 +1,20 @@
 import { useMemo } from 'react';
 import { addressOf, call } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
-import { useOlder } from '../../older.ts';
+import { usePagedList } from '../../paged-list.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useFrameSearch, useRange } from '../../range.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
-import type { AuditLine } from './audit-line.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import { AuditTable } from './audit-table.tsx';
-import { AuditTools, NothingChanged } from './audit-tools.tsx';
+import { AuditTools, NoChanges } from './audit-tools.tsx';
 
 const fields = ['action'] as const;
 const PAGE_ROWS = 100;
-const idOf = ({ id }: AuditLine): string => String(id);
+const idOf = ({ id }: AuditEntry): string => String(id);
 
 /** What was changed at one customer. */
 export function CustomerAudit() {
@@ -25,7 +25,7 @@ export function CustomerAudit() {
   const path = { customer: customer.id };
   const query = { key, action, limit: PAGE_ROWS };
   const audit = useRangedCall('GET /customers/{customer}/audit', { path, query });
-  const list = useOlder<AuditLine>(`${range.id} ${key} ${action}`, audit.data, idOf, (cursor) =>
+  const list = usePagedList<AuditEntry>(`${range.id} ${key} ${action}`, audit.data, idOf, (cursor) =>
     call('GET /customers/{customer}/audit', { path, query: { ...query, ...range.bounds(), cursor } }),
   );
   const bounds = useMemo(() => range.bounds(), [range]);
@@ -44,7 +44,7 @@ export function CustomerAudit() {
       <Pending query={audit}>
         {() => (
           <>
-            <AuditTable lines={list.items} empty={<NothingChanged />} />
+            <AuditTable entries={list.items} empty={<NoChanges />} />
             {list.items.length === 0 ? null : <MoreButton list={list} what="change" />}
           </>
         )}

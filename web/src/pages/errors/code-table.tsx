@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
-type Row = Answered<'GET /customers/{customer}/errors'>['codes'][number];
+type Row = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
 const columns: Column<Row>[] = [
   {

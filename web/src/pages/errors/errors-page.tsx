@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { formatCount, formatShare } from '../../format.ts';
@@ -18,7 +18,7 @@ import { CodeTable } from './code-table.tsx';
 import { WhereTable } from './where-table.tsx';
 import '../../styles/traffic.css';
 
-type Errors = Answered<'GET /customers/{customer}/errors'>;
+type Errors = RouteOutput<'GET /customers/{customer}/errors'>;
 
 /** What did not give a result, why, and where. */
 export function ErrorsPage() {
@@ -36,7 +36,7 @@ export function ErrorsPage() {
       ranged
       actions={<KeySwitch />}
     >
-      <Pending query={errors}>{(data) => <Found errors={data} />}</Pending>
+      <Pending query={errors}>{(data) => <ErrorsContent errors={data} />}</Pending>
     </Page>
   );
 }
@@ -44,7 +44,7 @@ export function ErrorsPage() {
 /** Everything but what went well. */
 const wrong = outcomeNames.filter((name) => name !== 'ok');
 
-function Found({ errors }: { errors: Errors }) {
+function ErrorsContent({ errors }: { errors: Errors }) {
   const zoom = useZoom();
   const { axis, byStatus, rows, codes } = errors;
   const series = useMemo(() => outcomeSeries({ ...byStatus, ok: [] }), [byStatus]);

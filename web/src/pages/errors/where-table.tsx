@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { useKeyNames } from '../../key-names.ts';
 import { outcomes } from '../../outcomes.ts';
@@ -11,7 +11,7 @@ import { Ago } from '../../ui/time.tsx';
 /** Methods that are in no table are counted together; the log has them by their names. */
 const OTHER = 'other';
 
-type Row = Answered<'GET /customers/{customer}/errors'>['rows'][number];
+type Row = RouteOutput<'GET /customers/{customer}/errors'>['rows'][number];
 
 const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { formatCount, formatMs, formatShare, formatShort } from '../../format.ts';
@@ -18,7 +18,7 @@ import { QuotaMeter } from './quota-meter.tsx';
 import { UpstreamStrip } from './upstream-strip.tsx';
 import './home.css';
 
-export type Summary = Answered<'GET /customers/{customer}/summary'>;
+export type Summary = RouteOutput<'GET /customers/{customer}/summary'>;
 
 export function HomePage() {
   const { customer, user } = useSession();
@@ -83,7 +83,7 @@ function Tiles({ summary }: { summary: Summary }) {
           now: share,
           before: shareBefore,
           good: 'up',
-          words: (difference) => `${(difference * 100).toFixed(2)} points`,
+          formatDifference: (difference) => `${(difference * 100).toFixed(2)} points`,
         }}
       />
       <Tile

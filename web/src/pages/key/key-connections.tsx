@@ -1,5 +1,5 @@
 import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
-import { wordsOf } from '../../api.ts';
+import { messageOf } from '../../api.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -16,7 +16,7 @@ const REFETCH_MS = 3_000;
 /** Sockets and streams that one key holds open, each with a way to end it. */
 export function KeyConnections({ keyId }: { keyId: string }) {
   const { customer, can } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const open = useCall(
     'GET /customers/{customer}/connections',
     { path: { customer: customer.id }, query: { key: keyId } },
@@ -28,8 +28,8 @@ export function KeyConnections({ keyId }: { keyId: string }) {
     kill.mutate(
       { path: { customer: customer.id, connection: id } },
       {
-        onSuccess: () => say('Closed. Its client may come back.'),
-        onError: (problem) => say(wordsOf(problem), 'bad'),
+        onSuccess: () => toast('Closed. Its client may come back.'),
+        onError: (problem) => toast(messageOf(problem), 'bad'),
       },
     );
 

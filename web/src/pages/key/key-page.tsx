@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ApiProblem } from '../../api.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -15,14 +15,14 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyButtons, KeyChips, Overlap } from '../keys/key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from '../keys/key-dialogs.tsx';
-import { productNames, productUses, ruleFacts } from '../keys/key-words.ts';
+import { productNames, productUses, ruleFacts } from '../keys/key-labels.ts';
 import { KeyAudit } from './key-audit.tsx';
 import { KeyConnections } from './key-connections.tsx';
 import { KeySettings } from './key-settings.tsx';
 import { KeyTraffic } from './key-traffic.tsx';
 import '../keys/keys.css';
 
-type OneKey = Answered<'GET /customers/{customer}/keys/{key}'>;
+type KeyDetail = RouteOutput<'GET /customers/{customer}/keys/{key}'>;
 
 const REFETCH_MS = 5_000;
 
@@ -52,7 +52,7 @@ export function KeyPage() {
         one.error === null && <Skeleton height="l" />
       ) : (
         <>
-          <Standing one={data} commands={commands} />
+          <KeyStatusPanel one={data} commands={commands} />
           <Tabs label="About this key" tabs={tabsOf(data, can('developer'), can('admin'))} />
         </>
       )}
@@ -73,7 +73,7 @@ function NoSuchKey({ id }: { id: string }) {
   );
 }
 
-function tabsOf({ key }: OneKey, canChange: boolean, canAudit: boolean) {
+function tabsOf({ key }: KeyDetail, canChange: boolean, canAudit: boolean) {
   return [
     { id: 'traffic', label: 'Traffic', panel: () => <KeyTraffic keyId={key.id} /> },
     { id: 'connections', label: 'Open connections', panel: () => <KeyConnections keyId={key.id} /> },
@@ -91,7 +91,7 @@ function tabsOf({ key }: OneKey, canChange: boolean, canAudit: boolean) {
   ];
 }
 
-function Standing({ one: { key, family }, commands }: { one: OneKey; commands: KeyCommands }) {
+function KeyStatusPanel({ one: { key, family }, commands }: { one: KeyDetail; commands: KeyCommands }) {
   const others = family.filter(({ id }) => id !== key.id);
   return (
     <div className="columns columns-2">

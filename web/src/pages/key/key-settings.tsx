@@ -11,7 +11,7 @@ import { rulesBody, rulesOf } from '../keys/rules-form.ts';
 /** Name and rules of a key, to be changed. */
 export function KeySettings({ target }: { target: KeyJson }) {
   const { customer } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const [name, setName] = useState(target.name);
   const [form, setForm] = useState(() => rulesOf(target));
   const change = useChange('PATCH /customers/{customer}/keys/{key}');
@@ -23,7 +23,7 @@ export function KeySettings({ target }: { target: KeyJson }) {
     const body = { name, ...rules, ...(target.state === 'rotating' ? {} : { expiresAt }) };
     change.mutate(
       { path: { customer: customer.id, key: target.id }, body },
-      { onSuccess: () => say('Saved. It is in force everywhere within a second.') },
+      { onSuccess: () => toast('Saved. It is in force everywhere within a second.') },
     );
   };
 

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Fault, Field, Tick } from '../../ui/field.tsx';
-import { type Product, productNames, productUses, ruleFacts } from './key-words.ts';
+import { type Product, productNames, productUses, ruleFacts } from './key-labels.ts';
 import { RulesFields } from './rules-fields.tsx';
 import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
 
@@ -16,7 +16,13 @@ type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planI
 export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
 
 /** Makes a key in three steps; the secret is for who opened it to show. */
-export function CreateDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: NewKey) => void }) {
+export function CreateDialog({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void;
+  onCreated: (created: NewKey) => void;
+}) {
   const { customer } = useSession();
   const [step, setStep] = useState(0);
   const [draft, setDraft] = useState<Draft>({ product: 'rpc', name: '', isPublic: false, planId: '' });
@@ -30,7 +36,7 @@ export function CreateDialog({ onClose, onMade }: { onClose: () => void; onMade:
         path: { customer: customer.id },
         body: { ...named, ...rulesBody(rules), ...(planId === '' ? {} : { planId }) },
       },
-      { onSuccess: onMade, onError: (problem) => setStep(isAboutRules(problem) ? 1 : 2) },
+      { onSuccess: onCreated, onError: (problem) => setStep(isAboutRules(problem) ? 1 : 2) },
     );
   };
   const next = (event: FormEvent): void => {

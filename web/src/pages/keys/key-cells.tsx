@@ -6,12 +6,12 @@ import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { KeyCommands } from './key-dialogs.tsx';
-import { isOver, stateTones } from './key-words.ts';
+import { isEnded, statusTones } from './key-labels.ts';
 
 /** How a key stands: its state, and what else must be seen at once. */
 export const KeyChips = ({ item }: { item: KeyJson }) => (
   <span className="row row-close">
-    <Chip tone={stateTones[item.state]}>{item.state}</Chip>
+    <Chip tone={statusTones[item.state]}>{item.state}</Chip>
     {item.isPublic ? <Chip>public</Chip> : null}
     {item.leakedAt === null ? null : <Chip tone="bad">leaked</Chip>}
   </span>
@@ -36,7 +36,7 @@ const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] =>
   { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
   item.state === 'disabled'
     ? { label: 'Enable', onSelect: () => commands.enable(item) }
-    : { label: 'Disable', disabled: isOver(item.state), onSelect: () => commands.disable(item) },
+    : { label: 'Disable', disabled: isEnded(item.state), onSelect: () => commands.disable(item) },
   {
     label: 'Revoke…',
     danger: true,

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
-import { wordsOf } from '../../api.ts';
+import { messageOf } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -9,43 +9,43 @@ import { RevokeDialog } from './revoke-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
-type Open =
+type OpenDialog =
   | Readonly<{ dialog: 'create' }>
-  | Readonly<{ dialog: 'secret'; made: NewKey }>
+  | Readonly<{ dialog: 'secret'; created: NewKey }>
   | Readonly<{ dialog: 'rotate'; target: KeyJson }>
   | Readonly<{ dialog: 'revoke'; targets: readonly KeyJson[] }>;
 
 /** What can be done with keys: the commands, and the dialog that one of them has open. */
 export function useKeyCommands(onRevoked: () => void = () => {}) {
   const { customer } = useSession();
-  const say = useToast();
-  const [open, setOpen] = useState<Open | null>(null);
+  const toast = useToast();
+  const [open, setOpen] = useState<OpenDialog | null>(null);
   const disable = useChange('POST /customers/{customer}/keys/{key}/disable');
   const enable = useChange('POST /customers/{customer}/keys/{key}/enable');
   const cut = useChange('POST /customers/{customer}/keys/{key}/cut');
 
   const at = (key: KeyJson) => ({ path: { customer: customer.id, key: key.id } });
-  const told = (words: string) => ({
-    onSuccess: () => say(words),
-    onError: (problem: Error) => say(wordsOf(problem), 'bad'),
+  const notify = (message: string) => ({
+    onSuccess: () => toast(message),
+    onError: (problem: Error) => toast(messageOf(problem), 'bad'),
   });
   const close = (): void => setOpen(null);
-  const show = (made: NewKey): void => setOpen({ dialog: 'secret', made });
+  const show = (created: NewKey): void => setOpen({ dialog: 'secret', created });
 
   return {
     create: () => setOpen({ dialog: 'create' }),
     rotate: (target: KeyJson) => setOpen({ dialog: 'rotate', target }),
     revoke: (targets: readonly KeyJson[]) => setOpen({ dialog: 'revoke', targets }),
-    disable: (key: KeyJson) => disable.mutate(at(key), told(`“${key.name}” is disabled.`)),
-    enable: (key: KeyJson) => enable.mutate(at(key), told(`“${key.name}” works again.`)),
-    cut: (key: KeyJson) => cut.mutate(at(key), told('The overlap is over; only the new key works.')),
+    disable: (key: KeyJson) => disable.mutate(at(key), notify(`“${key.name}” is disabled.`)),
+    enable: (key: KeyJson) => enable.mutate(at(key), notify(`“${key.name}” works again.`)),
+    cut: (key: KeyJson) => cut.mutate(at(key), notify('The overlap is over; only the new key works.')),
     dialog: (
       <>
-        {open?.dialog === 'create' ? <CreateDialog onClose={close} onMade={show} /> : null}
+        {open?.dialog === 'create' ? <CreateDialog onClose={close} onCreated={show} /> : null}
         {open?.dialog === 'rotate' ? (
-          <RotateDialog target={open.target} onClose={close} onMade={show} />
+          <RotateDialog target={open.target} onClose={close} onCreated={show} />
         ) : null}
-        {open?.dialog === 'secret' ? <SecretDialog made={open.made} onClose={close} /> : null}
+        {open?.dialog === 'secret' ? <SecretDialog created={open.created} onClose={close} /> : null}
         {open?.dialog === 'revoke' ? (
           <RevokeDialog
             targets={open.targets}

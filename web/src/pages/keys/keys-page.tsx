@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount, formatShare } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
@@ -15,10 +15,10 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
-import { isOver, type KeyState, type Product, productNames } from './key-words.ts';
+import { isEnded, type KeyStatus, type Product, productNames } from './key-labels.ts';
 import './keys.css';
 
-type KeyRow = Answered<'GET /customers/{customer}/keys'>['items'][number];
+type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
 
 /** Keys are asked for at once, up to this many; beyond it the page says so. */
 const KEYS_MAX = 1_000;
@@ -30,7 +30,7 @@ export function KeysPage() {
   const { customer, can } = useSession();
   const [withRevoked, setWithRevoked] = useState(false);
   const [product, setProduct] = useState<Product | ''>('');
-  const [state, setState] = useState<KeyState | ''>('');
+  const [state, setState] = useState<KeyStatus | ''>('');
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const commands = useKeyCommands(() => setChosen(new Set()));
@@ -78,14 +78,14 @@ export function KeysPage() {
             value={search}
             onChange={(event) => setSearch(event.target.value)}
           />
-          <Pick
+          <FilterSelect
             label="Product"
             all="All products"
             value={product}
             options={productNames}
             onChange={(value) => setProduct(value)}
           />
-          <Pick
+          <FilterSelect
             label="State"
             all="All states"
             value={state}
@@ -117,7 +117,7 @@ export function KeysPage() {
             <NoKeys
               hasAny={keys.data.items.length > 0}
               hasMore={keys.data.next !== null}
-              onMake={commands.create}
+              onCreate={commands.create}
             />
           }
           {...(can('developer')
@@ -142,7 +142,7 @@ export function KeysPage() {
   );
 }
 
-const stateNames: Readonly<Record<KeyState, string>> = {
+const stateNames: Readonly<Record<KeyStatus, string>> = {
   active: 'Active',
   rotating: 'Rotating',
   disabled: 'Disabled',
@@ -150,7 +150,7 @@ const stateNames: Readonly<Record<KeyState, string>> = {
   revoked: 'Revoked',
 };
 
-function Pick<Value extends string>({
+function FilterSelect<Value extends string>({
   label,
   all,
   value,
@@ -180,7 +180,7 @@ function Pick<Value extends string>({
   );
 }
 
-function NoKeys({ hasAny, hasMore, onMake }: { hasAny: boolean; hasMore: boolean; onMake: () => void }) {
+function NoKeys({ hasAny, hasMore, onCreate }: { hasAny: boolean; hasMore: boolean; onCreate: () => void }) {
   const { service, can } = useSession();
   if (hasMore)
     return <EmptyState title={`None of the first ${formatCount(KEYS_MAX)} keys fits the filters.`} />;
@@ -191,7 +191,7 @@ function NoKeys({ hasAny, hasMore, onMake }: { hasAny: boolean; hasMore: boolean
       snippet={firstCall(service.urls)}
       action={
         can('developer') ? (
-          <Button kind="primary" icon="plus" onClick={onMake}>
+          <Button kind="primary" icon="plus" onClick={onCreate}>
             Make a key
           </Button>
         ) : null
@@ -277,7 +277,7 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
   ];
 }
 
-const Failed = ({ errors, all }: { errors: number; all: number }) =>
+const ErrorShare = ({ errors, all }: { errors: number; all: number }) =>
   all === 0 ? null : <span className="table-second">{formatShare(errors / all)} failed</span>;
 
 const activityColumns: readonly Column<KeyRow>[] = [
@@ -292,7 +292,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
         <Sparkline values={requests24h} />
         <span>
           {formatCount(sum(requests24h))}
-          <Failed errors={errors24h} all={sum(requests24h)} />
+          <ErrorShare errors={errors24h} all={sum(requests24h)} />
         </span>
       </span>
     ),
@@ -305,7 +305,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
     csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
     cell: ({ lastUsedAt, lastUsedFrom, state }) =>
       lastUsedAt === null ? (
-        <span className="muted">{isOver(state) ? 'never' : 'not yet'}</span>
+        <span className="muted">{isEnded(state) ? 'never' : 'not yet'}</span>
       ) : (
         <span className="key-used">
           <Ago at={lastUsedAt} />

@@ -10,20 +10,22 @@ import { useToast } from '../../ui/toast.tsx';
 /** Ends keys for ever, once their name (of several, their number) was typed. */
 export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
   const { customer } = useSession();
-  const say = useToast();
-  const [typed, setTyped] = useState('');
+  const toast = useToast();
+  const [typedText, setTyped] = useState('');
   const revoke = useChange('POST /customers/{customer}/keys/revoke');
   const [first] = targets;
-  const word = targets.length === 1 && first !== undefined ? first.name : `revoke ${targets.length}`;
+  const confirmation = targets.length === 1 && first !== undefined ? first.name : `revoke ${targets.length}`;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (typed !== word) return;
+    if (typedText !== confirmation) return;
     revoke.mutate(
       { path: { customer: customer.id }, body: { ids: targets.map(({ id }) => id) } },
       {
         onSuccess: () => {
-          say(targets.length === 1 ? `“${word}” is revoked.` : `${targets.length} keys are revoked.`);
+          toast(
+            targets.length === 1 ? `“${confirmation}” is revoked.` : `${targets.length} keys are revoked.`,
+          );
           onClose();
         },
       },
@@ -32,7 +34,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
 
   return (
     <Dialog
-      title={targets.length === 1 ? `Revoke “${word}”` : `Revoke ${targets.length} keys`}
+      title={targets.length === 1 ? `Revoke “${confirmation}”` : `Revoke ${targets.length} keys`}
       size="s"
       onClose={onClose}
     >
@@ -53,7 +55,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
         <Field
           label={
             <>
-              Type <code>{word}</code> to go on
+              Type <code>{confirmation}</code> to go on
             </>
           }
           name="word"
@@ -63,7 +65,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
               {...field}
               className="input"
               autoComplete="off"
-              value={typed}
+              value={typedText}
               onChange={(event) => setTyped(event.target.value)}
             />
           )}
@@ -71,7 +73,7 @@ export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]
         <Fault problem={revoke.error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" type="submit" disabled={typed !== word} busy={revoke.isPending}>
+          <Button kind="danger" type="submit" disabled={typedText !== confirmation} busy={revoke.isPending}>
             Revoke
           </Button>
         </DialogActions>

@@ -23,11 +23,11 @@ const overlaps = [
 export function RotateDialog({
   target,
   onClose,
-  onMade,
+  onCreated,
 }: {
   target: KeyJson;
   onClose: () => void;
-  onMade: (made: NewKey) => void;
+  onCreated: (created: NewKey) => void;
 }) {
   const { customer } = useSession();
   const [overlap, setOverlap] = useState<string>(String(24 * HOUR_MS));
@@ -38,7 +38,7 @@ export function RotateDialog({
   const go = (): void =>
     rotate.mutate(
       { path: { customer: customer.id, key: target.id }, body: { overlapMs } },
-      { onSuccess: onMade },
+      { onSuccess: onCreated },
     );
 
   return (

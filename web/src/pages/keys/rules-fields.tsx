@@ -1,5 +1,5 @@
 import { Field, Tick } from '../../ui/field.tsx';
-import type { Product } from './key-words.ts';
+import type { Product } from './key-labels.ts';
 import type { RulesForm } from './rules-form.ts';
 
 const networks = ['mainnet-beta', 'devnet', 'testnet'];

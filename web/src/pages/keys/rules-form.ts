@@ -1,8 +1,8 @@
-import type { Asked } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteInput } from '../../../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem } from '../../api.ts';
 import { isoTime } from '../../format.ts';
-import type { RuleName } from './key-words.ts';
+import type { RuleName } from './key-labels.ts';
 
 /** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
 export type RulesForm = Readonly<{
@@ -47,7 +47,7 @@ export const rulesOf = (key: KeyJson): RulesForm => ({
   neverBack: key.neverBack,
 });
 
-type RulesBody = Required<Pick<Asked<'POST /customers/{customer}/keys'>['body'], RuleName>>;
+type RulesBody = Required<Pick<RouteInput<'POST /customers/{customer}/keys'>['body'], RuleName>>;
 
 const lines = (text: string): string[] | null => {
   const all = text

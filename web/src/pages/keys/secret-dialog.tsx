@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { callRpc, type DoorAnswer, refusalOf } from '../../door-call.ts';
 import { formatMs } from '../../format.ts';
-import { rememberKey } from '../../known-keys.ts';
+import { callRpc, type GatewayResponse, refusalOf } from '../../gateway-call.ts';
+import { rememberKey } from '../../key-secrets.ts';
 import { useSession } from '../../shell/session.tsx';
 import { airdropCall, envFile, snippetsFor, streamTest } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,14 +14,20 @@ import { Tabs } from '../../ui/tabs.tsx';
 import type { NewKey } from './create-dialog.tsx';
 
 /** The one time that a key is shown. It closes when it was said to be kept. */
-export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey; onClose: () => void }) {
+export function SecretDialog({
+  created: { secret, key },
+  onClose,
+}: {
+  created: NewKey;
+  onClose: () => void;
+}) {
   const { service } = useSession();
-  const [isStored, setIsStored] = useState(false);
+  const [isSaved, setIsSaved] = useState(false);
   const { product } = key;
   const file = (): void => downloadText('.env', 'text/plain', envFile(product, service.urls, secret));
 
   return (
-    <Dialog title={`The key “${key.name}”`} size="l" canClose={isStored} onClose={onClose}>
+    <Dialog title={`The key “${key.name}”`} size="l" canClose={isSaved} onClose={onClose}>
       <div className="stack">
         <p>This is the only time that it is shown. Nobody can look it up later; a lost key is rotated.</p>
         <output className="secret mono" aria-label="The key">
@@ -50,14 +56,14 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
             panel: () => <Snippet text={text} label={`the ${label} program`} />,
           }))}
         />
-        {product === 'fs' ? <Silence /> : null}
+        {product === 'fs' ? <NoTransactionsHint /> : null}
         <DialogActions>
-          <Tick checked={isStored} onChange={setIsStored}>
+          <Tick checked={isSaved} onChange={setIsSaved}>
             I have stored it
           </Tick>
           <Button
             kind="primary"
-            disabled={!isStored}
+            disabled={!isSaved}
             onClick={() => {
               rememberKey(secret);
               onClose();
@@ -72,7 +78,7 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
 }
 
 /** What makes the programs of a shred key say something, where nobody else sends transactions. */
-function Silence() {
+function NoTransactionsHint() {
   const { service } = useSession();
   return (
     <section className="stack-tight" aria-label="When it stays silent">
@@ -92,7 +98,7 @@ const IN_FORCE_MS = 3_000;
 const TRY_MS = 250;
 
 /** Calls getHealth with the key; as long as it may be too new to be known, again. */
-async function healthWith(secret: string): Promise<DoorAnswer> {
+async function healthWith(secret: string): Promise<GatewayResponse> {
   const until = performance.now() + IN_FORCE_MS;
   for (;;) {
     const answer = await callRpc(secret, HEALTH);
@@ -103,14 +109,14 @@ async function healthWith(secret: string): Promise<DoorAnswer> {
 
 /** Calls getHealth with the key, from here. */
 function TestButton({ secret }: { secret: string }) {
-  const [words, setWords] = useState<{ text: string; isGood: boolean } | null>(null);
+  const [result, setResult] = useState<{ text: string; isGood: boolean } | null>(null);
   const [isBusy, setIsBusy] = useState(false);
 
   const test = async (): Promise<void> => {
     setIsBusy(true);
     const answer = await healthWith(secret);
     const refusal = refusalOf(answer);
-    setWords({
+    setResult({
       isGood: refusal === null,
       text: refusal ?? `It works: getHealth answered in ${formatMs(answer.ms)}.`,
     });
@@ -122,8 +128,8 @@ function TestButton({ secret }: { secret: string }) {
       <Button icon="play" busy={isBusy} onClick={() => void test()}>
         Test
       </Button>
-      <span role="status" className={words === null ? '' : words.isGood ? 'words-good' : 'words-bad'}>
-        {words?.text}
+      <span role="status" className={result === null ? '' : result.isGood ? 'words-good' : 'words-bad'}>
+        {result?.text}
       </span>
     </>
   );

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatBytes, formatMs } from '../../format.ts';
 import { outcomes } from '../../outcomes.ts';
 import { useCall } from '../../queries.ts';
@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx';
 import { productTitles } from './log-filters.ts';
 import { Waterfall } from './waterfall.tsx';
 
-type Entry = Answered<'GET /customers/{customer}/logs/{entry}'>;
+type Entry = RouteOutput<'GET /customers/{customer}/logs/{entry}'>;
 
 /** One request with everything that is known of it. */
 export function EntryDrawer({ id, onClose }: { id: string; onClose: () => void }) {

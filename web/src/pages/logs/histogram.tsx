@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { Bars } from '../../charts/bars.tsx';
 import type { Series, TimeAxis } from '../../charts/series.ts';
 import { Swatch } from '../../charts/swatch.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 
-type LogHistogram = Answered<'GET /customers/{customer}/logs'>['histogram'];
+type LogHistogram = RouteOutput<'GET /customers/{customer}/logs'>['histogram'];
 
 const HEIGHT_PX = 120;
 

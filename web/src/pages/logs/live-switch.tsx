@@ -2,7 +2,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import type { Tail, TailState } from './live-tail.ts';
 
-const words: Readonly<Record<Exclude<TailState, 'off'>, readonly [text: string, tone: Tone]>> = {
+const stateLabels: Readonly<Record<Exclude<TailState, 'off'>, readonly [text: string, tone: Tone]>> = {
   connecting: ['Connecting', 'neutral'],
   live: ['Live', 'good'],
   lost: ['Connection lost, trying again', 'warn'],
@@ -29,7 +29,7 @@ export function LiveSwitch({
         Follow live
       </Button>
     );
-  const [text, tone] = tail.state === 'off' ? (['Live', 'good'] as const) : words[tail.state];
+  const [text, tone] = tail.state === 'off' ? (['Live', 'good'] as const) : stateLabels[tail.state];
   return (
     <div className="row" role="status">
       <Chip tone={isPaused ? 'warn' : tone}>{isPaused ? `Paused, ${tail.waiting} new` : text}</Chip>

@@ -14,8 +14,8 @@ export type Tail = Readonly<{
   waiting: number;
 }>;
 
-type Held = Readonly<{ shown: readonly LogEntryJson[]; waiting: readonly LogEntryJson[] }>;
-const nothing: Held = { shown: [], waiting: [] };
+type TailRows = Readonly<{ visible: readonly LogEntryJson[]; waiting: readonly LogEntryJson[] }>;
+const nothing: TailRows = { visible: [], waiting: [] };
 
 /**
  * Requests as they come, by server-sent events.
@@ -23,7 +23,7 @@ const nothing: Held = { shown: [], waiting: [] };
  */
 export function useLiveTail(address: string | null, isPaused: boolean): Tail {
   const [state, setState] = useState<TailState>('off');
-  const [held, setHeld] = useState<Held>(nothing);
+  const [held, setHeld] = useState<TailRows>(nothing);
 
   useEffect(() => {
     setHeld(nothing);
@@ -42,8 +42,11 @@ export function useLiveTail(address: string | null, isPaused: boolean): Tail {
 
   useEffect(() => {
     if (isPaused || held.waiting.length === 0) return;
-    setHeld(({ shown, waiting }) => ({ shown: [...waiting, ...shown].slice(0, ROWS_MAX), waiting: [] }));
+    setHeld(({ visible, waiting }) => ({
+      visible: [...waiting, ...visible].slice(0, ROWS_MAX),
+      waiting: [],
+    }));
   }, [isPaused, held.waiting.length]);
 
-  return { state, rows: held.shown, waiting: held.waiting.length };
+  return { state, rows: held.visible, waiting: held.waiting.length };
 }

@@ -1,5 +1,5 @@
-import type { UsageStatus } from '../../../../src/access/usage.ts';
 import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
+import type { UsageStatus } from '../../../../src/gateway/metering/usage-meter.ts';
 import { outcomeNames, outcomes } from '../../outcomes.ts';
 
 /** Fields of the log's URL. `entry` is the request that is open, `live` whether they are followed. */
@@ -52,11 +52,11 @@ export function chipsOf(fields: LogFields) {
   return (Object.keys(labels) as (keyof typeof labels)[]).flatMap((id) => {
     const value = fields[id];
     if (value === undefined) return [];
-    return [{ id, label: labels[id], value: shownAs(id, value) }];
+    return [{ id, label: labels[id], value: displayValue(id, value) }];
   });
 }
 
-function shownAs(id: keyof typeof labels, value: string): string {
+function displayValue(id: keyof typeof labels, value: string): string {
   if (id === 'minMs') return `${value} ms`;
   if (id === 'status') return outcomes[value as UsageStatus]?.label ?? value;
   return value;

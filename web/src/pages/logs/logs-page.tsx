@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
 import { addressOf, call } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
-import { useOlder } from '../../older.ts';
+import { usePagedList } from '../../paged-list.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useFrameSearch, useRange } from '../../range.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
@@ -38,7 +38,7 @@ export function LogsPage() {
     path,
     query: { ...query, limit: PAGE_ROWS },
   });
-  const list = useOlder(`${range.id} ${JSON.stringify(query)}`, logs.data, idOf, (cursor) =>
+  const list = usePagedList(`${range.id} ${JSON.stringify(query)}`, logs.data, idOf, (cursor) =>
     call('GET /customers/{customer}/logs', {
       path,
       query: { ...query, ...range.bounds(), limit: PAGE_ROWS, cursor },
@@ -52,7 +52,10 @@ export function LogsPage() {
     isLive ? addressOf('GET /customers/{customer}/logs/tail', { path, query }) : null,
     isPaused,
   );
-  const moving = useMemo(() => mixed(isLive ? tail.rows : [], list.items), [isLive, tail.rows, list.items]);
+  const moving = useMemo(
+    () => mergeRows(isLive ? tail.rows : [], list.items),
+    [isLive, tail.rows, list.items],
+  );
   const rows = frozen ?? moving;
   const close = (): void => change({ entry: undefined });
 
@@ -106,8 +109,8 @@ function useLogQuery(fields: LogFields, key: string | undefined) {
 }
 
 /** Those that were followed and those that were asked for, each once, the newest first. */
-function mixed(tail: readonly LogEntryJson[], asked: readonly LogEntryJson[]): readonly LogEntryJson[] {
-  if (tail.length === 0) return asked;
-  const all = new Map([...tail, ...asked].map((entry) => [entry.id, entry]));
+function mergeRows(tail: readonly LogEntryJson[], fetched: readonly LogEntryJson[]): readonly LogEntryJson[] {
+  if (tail.length === 0) return fetched;
+  const all = new Map([...tail, ...fetched].map((entry) => [entry.id, entry]));
   return [...all.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }

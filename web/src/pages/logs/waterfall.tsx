@@ -1,7 +1,7 @@
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatMs } from '../../format.ts';
 
-type Step = Answered<'GET /customers/{customer}/logs/{entry}'>['steps'][number];
+type Step = RouteOutput<'GET /customers/{customer}/logs/{entry}'>['steps'][number];
 
 const WIDTH = 1000;
 /** The narrowest bar, of WIDTH. */

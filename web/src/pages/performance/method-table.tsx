@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatBytes, formatCount, formatMs, formatShare } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
-type Row = Answered<'GET /customers/{customer}/performance'>['methods'][number];
+type Row = RouteOutput<'GET /customers/{customer}/performance'>['methods'][number];
 
 const latencies = ['p50', 'p95', 'p99', 'max'] as const;
 

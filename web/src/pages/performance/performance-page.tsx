@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { HeatMap } from '../../charts/heat-map.tsx';
 import { Lines } from '../../charts/lines.tsx';
 import { useZoom } from '../../charts/zoom.ts';
@@ -19,7 +19,7 @@ import { Choice } from '../../ui/tabs.tsx';
 import { MethodTable } from './method-table.tsx';
 import '../../styles/traffic.css';
 
-type Performance = Answered<'GET /customers/{customer}/performance'>;
+type Performance = RouteOutput<'GET /customers/{customer}/performance'>;
 
 const fields = ['method'] as const;
 
@@ -52,7 +52,7 @@ export function PerformancePage() {
               Choose a longer stretch above. Times are from authentication to the last byte of the answer.
             </EmptyState>
           ) : (
-            <Measured performance={data} onMethod={(name) => change({ method: name })} />
+            <PerformanceContent performance={data} onMethod={(name) => change({ method: name })} />
           )
         }
       </Pending>
@@ -65,7 +65,13 @@ const scales = [
   { value: 'log', label: 'Log' },
 ] as const;
 
-function Measured({ performance, onMethod }: { performance: Performance; onMethod: (name: string) => void }) {
+function PerformanceContent({
+  performance,
+  onMethod,
+}: {
+  performance: Performance;
+  onMethod: (name: string) => void;
+}) {
   const zoom = useZoom();
   const [scale, setScale] = useState<(typeof scales)[number]['value']>('linear');
   const { axis, series, heat, methods } = performance;

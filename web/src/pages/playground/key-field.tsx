@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { keyIdOf, knownSecret } from '../../known-keys.ts';
+import { keyIdOf, secretOf } from '../../key-secrets.ts';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -14,13 +14,13 @@ export function KeyField({ secret, onChange }: { secret: string; onChange: (secr
     path: { customer: customer.id },
     query: { product: 'rpc', limit: KEYS_MAX },
   });
-  const known = (keys.data?.items ?? []).filter(({ id }) => knownSecret(id) !== null);
+  const availableKeys = (keys.data?.items ?? []).filter(({ id }) => secretOf(id) !== null);
   const [choice, setChoice] = useState(PASTE);
   const id = keyIdOf(secret);
 
   return (
     <>
-      {known.length === 0 ? null : (
+      {availableKeys.length === 0 ? null : (
         <Field label="Key" name="known">
           {(field) => (
             <select
@@ -29,11 +29,11 @@ export function KeyField({ secret, onChange }: { secret: string; onChange: (secr
               value={choice}
               onChange={(event) => {
                 setChoice(event.target.value);
-                onChange(knownSecret(event.target.value) ?? '');
+                onChange(secretOf(event.target.value) ?? '');
               }}
             >
               <option value={PASTE}>Paste one</option>
-              {known.map((key) => (
+              {availableKeys.map((key) => (
                 <option key={key.id} value={key.id}>
                   {key.name} · {key.start}…
                 </option>

@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
-import { callRest, callRpc, type DoorAnswer } from '../../door-call.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
-import { rememberKey } from '../../known-keys.ts';
+import { callRest, callRpc, type GatewayResponse } from '../../gateway-call.ts';
+import { rememberKey } from '../../key-secrets.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
@@ -12,12 +12,12 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { AnswerView } from './answer-view.tsx';
 import { KeyField } from './key-field.tsx';
 import { asCurl, type Request, readParams, startText } from './request.ts';
+import { ResponseView } from './response-view.tsx';
 import './playground.css';
 
-export type Method = Answered<'GET /methods'>['methods'][number];
+export type Method = RouteOutput<'GET /methods'>['methods'][number];
 
 const FIRST_METHOD = 'getBalance';
 
@@ -49,13 +49,13 @@ function Playground({ methods }: { methods: readonly Method[] }) {
   };
   return (
     <Run method={method} text={text} onText={setText} secret={secret}>
-      <MethodPick methods={methods} chosen={method} onChoose={choose} />
+      <MethodSelect methods={methods} chosen={method} onChoose={choose} />
       <KeyField secret={secret} onChange={setSecret} />
     </Run>
   );
 }
 
-function MethodPick({
+function MethodSelect({
   methods,
   chosen,
   onChoose,
@@ -111,7 +111,7 @@ function Run({
   children: ReactNode;
 }) {
   const { service } = useSession();
-  const [answer, setAnswer] = useState<Readonly<{ of: string; answer: DoorAnswer }> | null>(null);
+  const [response, setResponse] = useState<Readonly<{ of: string; response: GatewayResponse }> | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   const request = useMemo<Request>(() => readParams(method, text), [method, text]);
 
@@ -119,10 +119,10 @@ function Run({
     if (!request.isGood) return;
     setIsBusy(true);
     rememberKey(secret);
-    const came = await (request.kind === 'rpc'
+    const received = await (request.kind === 'rpc'
       ? callRpc(secret, request.json)
       : callRest(secret, request.path, request.query));
-    setAnswer({ of: method.name, answer: came });
+    setResponse({ of: method.name, response: received });
     setIsBusy(false);
   };
 
@@ -178,15 +178,15 @@ function Run({
         </div>
       </form>
       <Panel title="Answer">
-        {answer === null ? (
+        {response === null ? (
           <p className="muted">
             Nothing was called yet. An address that is always there: <code>{ANY_ADDRESS}</code>
           </p>
         ) : (
-          <AnswerView
-            name={answer.of}
-            answer={answer.answer}
-            credits={method.name === answer.of ? method.credits : null}
+          <ResponseView
+            name={response.of}
+            response={response.response}
+            credits={method.name === response.of ? method.credits : null}
           />
         )}
       </Panel>

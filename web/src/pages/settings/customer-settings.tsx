@@ -11,7 +11,7 @@ import { TextInput } from '../sign-in/text-input.tsx';
 /** The customer that the pages are of. */
 export function CustomerSettings() {
   const { customer, service, can } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const [name, setName] = useState(customer.name);
   const change = useChange('PATCH /customers/{customer}');
   const plan = service.plans.find(({ id }) => id === customer.planId);
@@ -20,7 +20,7 @@ export function CustomerSettings() {
     event.preventDefault();
     change.mutate(
       { path: { customer: customer.id }, body: { name: name.trim() } },
-      { onSuccess: () => say('Saved.') },
+      { onSuccess: () => toast('Saved.') },
     );
   };
   return (

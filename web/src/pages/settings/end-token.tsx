@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Tick } from '../../ui/field.tsx';
 
-export type Token = Answered<'GET /customers/{customer}/tokens'>['tokens'][number];
+export type Token = RouteOutput<'GET /customers/{customer}/tokens'>['tokens'][number];
 
 /** Ends a token and, unless that is not wanted, what was made with it. */
 export function EndToken({

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
-import { wordsOf } from '../../api.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { messageOf } from '../../api.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +15,7 @@ import { Choice } from '../../ui/tabs.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 
-type Target = Answered<'GET /customers/{customer}/notices'>['targets'][number];
+type Target = RouteOutput<'GET /customers/{customer}/notices'>['targets'][number];
 
 /** Who is told when a quota is used to 80, 95 and 100 %. */
 export function NoticeSettings() {
@@ -103,11 +103,11 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
 
 function TargetButtons({ target }: { target: Target }) {
   const { customer } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const test = useChange('POST /customers/{customer}/notices/{notice}/test');
   const remove = useChange('DELETE /customers/{customer}/notices/{notice}');
   const path = { customer: customer.id, notice: target.id };
-  const onError = (problem: Error): void => say(wordsOf(problem), 'bad');
+  const onError = (problem: Error): void => toast(messageOf(problem), 'bad');
   return (
     <>
       <Button
@@ -119,8 +119,8 @@ function TargetButtons({ target }: { target: Target }) {
             {
               onSuccess: ({ delivered, problem }) =>
                 delivered
-                  ? say('Delivered.')
-                  : say(`Not delivered: ${problem ?? 'no reason was given'}`, 'bad'),
+                  ? toast('Delivered.')
+                  : toast(`Not delivered: ${problem ?? 'no reason was given'}`, 'bad'),
               onError,
             },
           )
@@ -132,7 +132,7 @@ function TargetButtons({ target }: { target: Target }) {
         size="s"
         kind="quiet"
         busy={remove.isPending}
-        onClick={() => remove.mutate({ path }, { onSuccess: () => say('Removed.'), onError })}
+        onClick={() => remove.mutate({ path }, { onSuccess: () => toast('Removed.'), onError })}
       >
         Remove<span className="visually-hidden"> {target.to}</span>
       </Button>
@@ -147,7 +147,7 @@ const kinds = [
 
 function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret: string) => void }) {
   const { customer } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const [kind, setKind] = useState<'webhook' | 'email'>('webhook');
   const [to, setTo] = useState('');
   const add = useChange('POST /customers/{customer}/notices');
@@ -159,7 +159,7 @@ function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret:
       {
         onSuccess: ({ secret }) => {
           setTo('');
-          if (secret === null) say('Added.');
+          if (secret === null) toast('Added.');
           else onSecret(secret);
         },
       },

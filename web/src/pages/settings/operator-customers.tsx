@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
-import { wordsOf } from '../../api.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { messageOf } from '../../api.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../default-tenant.ts';
 import { formatCount } from '../../format.ts';
-import { HOUSE } from '../../house.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +15,7 @@ import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
-type Row = Answered<'GET /customers'>['items'][number];
+type Row = RouteOutput<'GET /customers'>['items'][number];
 
 const CUSTOMERS_MAX = 200;
 
@@ -56,7 +56,7 @@ export function OperatorCustomers() {
       {customers.data?.next == null ? null : (
         <p className="muted">Only the first {CUSTOMERS_MAX} are shown: search for the others.</p>
       )}
-      <MakeCustomer />
+      <CreateCustomer />
       {suspending === null ? null : (
         <SuspendDialog customer={suspending} onClose={() => setSuspending(null)} />
       )}
@@ -84,7 +84,7 @@ const columns = (onSuspend: (row: Row) => void) => [
     title: 'Plan',
     sortBy: ({ planId }: Row) => planId,
     csv: ({ planId }: Row) => planId,
-    cell: (row: Row) => <PlanPick row={row} />,
+    cell: (row: Row) => <PlanSelect row={row} />,
   },
   {
     id: 'state',
@@ -107,7 +107,7 @@ const columns = (onSuspend: (row: Row) => void) => [
     hideTitle: true,
     align: 'end' as const,
     cell: (row: Row) =>
-      row.id === HOUSE ? null : row.state === 'active' ? (
+      row.id === DEFAULT_CUSTOMER_ID ? null : row.state === 'active' ? (
         <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
           Suspend…<span className="visually-hidden"> {row.name}</span>
         </Button>
@@ -120,18 +120,18 @@ const columns = (onSuspend: (row: Row) => void) => [
 function useCustomerChange(): (
   id: string,
   body: { planId?: string; state?: Row['state'] },
-  words: string,
+  message: string,
 ) => void {
-  const say = useToast();
+  const toast = useToast();
   const change = useChange('PATCH /customers/{customer}');
-  return (id, body, words) =>
+  return (id, body, message) =>
     change.mutate(
       { path: { customer: id }, body },
-      { onSuccess: () => say(words), onError: (problem) => say(wordsOf(problem), 'bad') },
+      { onSuccess: () => toast(message), onError: (problem) => toast(messageOf(problem), 'bad') },
     );
 }
 
-function PlanPick({ row }: { row: Row }) {
+function PlanSelect({ row }: { row: Row }) {
   const { service } = useSession();
   const change = useCustomerChange();
   return (
@@ -186,8 +186,8 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
   );
 }
 
-function MakeCustomer() {
-  const say = useToast();
+function CreateCustomer() {
+  const toast = useToast();
   const [name, setName] = useState('');
   const make = useChange('POST /customers');
   const submit = (event: FormEvent): void => {
@@ -195,9 +195,9 @@ function MakeCustomer() {
     make.mutate(
       { body: { name: name.trim() } },
       {
-        onSuccess: (made) => {
+        onSuccess: (created) => {
           setName('');
-          say(`${made.name} is made. Open it, and invite its people under Team.`);
+          toast(`${created.name} is made. Open it, and invite its people under Team.`);
         },
       },
     );

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -14,7 +14,7 @@ import { Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 
-type Plan = Answered<'GET /plans'>['plans'][number];
+type Plan = RouteOutput<'GET /plans'>['plans'][number];
 
 /** The service itself, for the operator: how it is configured, its plans, its checks, and other operators. */
 export const OperatorService = () => (
@@ -167,7 +167,7 @@ function InviteOperator() {
 }
 
 /** Lets the gateway that serves this page read its configuration again. */
-function ReadAgain() {
+function ReloadConfiguration() {
   const reload = useChange('POST /reload');
   const { changed = [], restart = [] } = reload.data ?? {};
   return (
@@ -203,7 +203,7 @@ function Configuration() {
         )
       }
     >
-      <ReadAgain />
+      <ReloadConfiguration />
       <Fault problem={settings.error} />
       {settings.data === undefined ? (
         settings.error === null && <Skeleton />

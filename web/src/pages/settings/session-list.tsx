@@ -1,6 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { wordsOf } from '../../api.ts';
-import { listSessions, revokeOtherSessions, revokeSession, type Session, thisSession } from '../../auth.ts';
+import { messageOf } from '../../api.ts';
+import {
+  currentSession,
+  listSessions,
+  revokeOtherSessions,
+  revokeSession,
+  type Session,
+} from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Fault } from '../../ui/field.tsx';
@@ -30,17 +36,17 @@ function browserOf(userAgent: string | null): string {
 /** Where one is signed in, each with a way to end it. */
 export function SessionList() {
   const client = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const sessions = useQuery({ queryKey: KEY, queryFn: listSessions });
-  const own = useQuery({ queryKey: ['this-session'], queryFn: thisSession });
+  const own = useQuery({ queryKey: ['this-session'], queryFn: currentSession });
 
-  const end = async (work: () => Promise<unknown>, words: string): Promise<void> => {
+  const end = async (work: () => Promise<unknown>, message: string): Promise<void> => {
     try {
       await work();
       await client.invalidateQueries({ queryKey: KEY });
-      say(words);
+      toast(message);
     } catch (thrown) {
-      say(wordsOf(thrown), 'bad');
+      toast(messageOf(thrown), 'bad');
     }
   };
   const isOwn = ({ id }: Session): boolean => id === own.data?.id;

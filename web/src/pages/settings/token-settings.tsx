@@ -11,24 +11,25 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
-import { roles } from '../team/role-words.ts';
+import { roles } from '../team/role-descriptions.ts';
 import { EndToken, type Token } from './end-token.tsx';
 
 /** Tokens with which programs use the control API for this customer. */
 export function CustomerTokens() {
   const { customer } = useSession();
   const tokens = useCall('GET /customers/{customer}/tokens', { path: { customer: customer.id } });
-  const make = useChange('POST /customers/{customer}/tokens');
+  const create = useChange('POST /customers/{customer}/tokens');
   const end = useChange('DELETE /customers/{customer}/tokens/{token}');
   return (
     <Tokens
       note={`Programs use the control API for ${customer.name} with these.`}
       tokens={tokens.data?.tokens}
-      problem={tokens.error ?? make.error}
-      isBusy={make.isPending}
+      problem={tokens.error ?? create.error}
+      isBusy={create.isPending}
       withRole
-      onMake={async ({ name, role, expiresAt }) =>
-        (await make.mutateAsync({ path: { customer: customer.id }, body: { name, role, expiresAt } })).secret
+      onCreate={async ({ name, role, expiresAt }) =>
+        (await create.mutateAsync({ path: { customer: customer.id }, body: { name, role, expiresAt } }))
+          .secret
       }
       onEnd={async (token, withMade) => {
         await end.mutateAsync({ path: { customer: customer.id, token }, query: queryOf(withMade) });
@@ -40,15 +41,17 @@ export function CustomerTokens() {
 /** Tokens with which programs use the control API as the operator. */
 export function OperatorTokens() {
   const tokens = useCall('GET /tokens', {});
-  const make = useChange('POST /tokens');
+  const create = useChange('POST /tokens');
   const end = useChange('DELETE /tokens/{token}');
   return (
     <Tokens
       note="Programs use the control API as the operator with these: they may everything."
       tokens={tokens.data?.tokens}
-      problem={tokens.error ?? make.error}
-      isBusy={make.isPending}
-      onMake={async ({ name, expiresAt }) => (await make.mutateAsync({ body: { name, expiresAt } })).secret}
+      problem={tokens.error ?? create.error}
+      isBusy={create.isPending}
+      onCreate={async ({ name, expiresAt }) =>
+        (await create.mutateAsync({ body: { name, expiresAt } })).secret
+      }
       onEnd={async (token, withMade) => {
         await end.mutateAsync({ path: { token }, query: queryOf(withMade) });
       }}
@@ -66,7 +69,7 @@ function Tokens({
   problem,
   isBusy,
   withRole = false,
-  onMake,
+  onCreate,
   onEnd,
 }: {
   note: string;
@@ -74,7 +77,7 @@ function Tokens({
   problem: unknown;
   isBusy: boolean;
   withRole?: boolean;
-  onMake: (token: NewToken) => Promise<string>;
+  onCreate: (token: NewToken) => Promise<string>;
   onEnd: (id: string, withMade: boolean) => Promise<void>;
 }) {
   const [secret, setSecret] = useState<string | null>(null);
@@ -87,11 +90,11 @@ function Tokens({
       ) : (
         <TokenTable tokens={tokens} onEnd={setEnding} />
       )}
-      <MakeToken
+      <CreateToken
         withRole={withRole}
         isBusy={isBusy}
         problem={problem}
-        onMake={async (token) => setSecret(await onMake(token))}
+        onCreate={async (token) => setSecret(await onCreate(token))}
       />
       {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
       {ending === null ? null : (
@@ -181,16 +184,16 @@ const lives = [
   ['', 'without end'],
 ] as const;
 
-function MakeToken({
+function CreateToken({
   withRole,
   isBusy,
   problem,
-  onMake,
+  onCreate,
 }: {
   withRole: boolean;
   isBusy: boolean;
   problem: unknown;
-  onMake: (token: NewToken) => Promise<void>;
+  onCreate: (token: NewToken) => Promise<void>;
 }) {
   const { customer, user } = useSession();
   const [name, setName] = useState('');
@@ -201,7 +204,7 @@ function MakeToken({
     event.preventDefault();
     const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY_MS;
     // Why it failed stands in `problem`.
-    onMake({ name: name.trim(), role, expiresAt }).then(
+    onCreate({ name: name.trim(), role, expiresAt }).then(
       () => setName(''),
       () => {},
     );

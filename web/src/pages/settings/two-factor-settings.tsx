@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
-import { disableTwoFactor, enableTwoFactor, giveTotp } from '../../auth.ts';
+import { disableTwoFactor, enableTwoFactor, submitTotp } from '../../auth.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
@@ -79,18 +79,18 @@ function EnableDialog({ onClose }: { onClose: () => void }) {
 /** The seed as picture and text, the backup codes, and the first code, by which it begins to hold. */
 function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
   const client = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const [code, setCode] = useState('');
-  const [isStored, setIsStored] = useState(false);
+  const [isSaved, setIsSaved] = useState(false);
   const { problem, isBusy, run } = useAttempt();
   const codes = setup.backupCodes.join('\n');
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
-      await giveTotp(code.replaceAll(/\s/g, ''), false);
+      await submitTotp(code.replaceAll(/\s/g, ''), false);
       await client.invalidateQueries();
-      say('The second factor is on.');
+      toast('The second factor is on.');
       onClose();
     });
   };
@@ -108,7 +108,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
           <div className="row">
             <CopyButton text={codes} label="Copy the codes" />
           </div>
-          <Tick checked={isStored} onChange={setIsStored}>
+          <Tick checked={isSaved} onChange={setIsSaved}>
             I have stored the codes
           </Tick>
           <TextInput
@@ -122,7 +122,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
           <Fault problem={problem} />
           <DialogActions>
             <Button onClick={onClose}>Cancel</Button>
-            <Button kind="primary" type="submit" busy={isBusy} disabled={!isStored}>
+            <Button kind="primary" type="submit" busy={isBusy} disabled={!isSaved}>
               Switch on
             </Button>
           </DialogActions>
@@ -134,7 +134,7 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
 
 function DisableDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const [password, setPassword] = useState('');
   const { problem, isBusy, run } = useAttempt();
 
@@ -143,7 +143,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     run(async () => {
       await disableTwoFactor(password);
       await client.invalidateQueries();
-      say('The second factor is off.');
+      toast('The second factor is off.');
       onClose();
     });
   };

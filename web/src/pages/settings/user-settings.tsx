@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
-import { beginLink, changeName, changePassword } from '../../auth.ts';
+import { changeName, changePassword, startLink } from '../../auth.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
@@ -18,7 +18,7 @@ export const UserSettings = () => (
     <div className="stack">
       <Profile />
       <Password />
-      <OtherWaysIn />
+      <LinkedAccounts />
     </div>
     <div className="stack">
       <TwoFactorSettings />
@@ -29,7 +29,7 @@ export const UserSettings = () => (
 
 function Profile() {
   const { user } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const client = useQueryClient();
   const [name, setName] = useState(user.name);
   const { problem, isBusy, run } = useAttempt();
@@ -39,7 +39,7 @@ function Profile() {
     run(async () => {
       await changeName(name.trim());
       await client.invalidateQueries();
-      say('Saved.');
+      toast('Saved.');
     });
   };
   return (
@@ -68,7 +68,7 @@ function Profile() {
 }
 
 function Password() {
-  const say = useToast();
+  const toast = useToast();
   const client = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
@@ -82,7 +82,7 @@ function Password() {
       setCurrent('');
       setNext('');
       await client.invalidateQueries();
-      say('The password is changed. Other browsers are signed out.');
+      toast('The password is changed. Other browsers are signed out.');
     });
   };
   return (
@@ -119,7 +119,7 @@ function Password() {
 }
 
 /** Accounts at other places by which one may sign in here; each is linked from within, once. */
-function OtherWaysIn() {
+function LinkedAccounts() {
   const { service } = useSession();
   const { problem, isBusy, run } = useAttempt();
   if (service.oidc.length === 0) return null;
@@ -130,7 +130,7 @@ function OtherWaysIn() {
           <Button
             key={id}
             busy={isBusy}
-            onClick={() => run(async () => window.location.assign(await beginLink(id, '/settings')))}
+            onClick={() => run(async () => window.location.assign(await startLink(id, '/settings')))}
           >
             Link {name}
           </Button>

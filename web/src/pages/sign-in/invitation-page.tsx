@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { DoorFrame } from './door-frame.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 import { useUrlToken } from './url-token.ts';
 
@@ -20,21 +20,21 @@ export const InvitePage = () => <Invitation title="You are invited" />;
 
 function Invitation({ title }: { title: string }) {
   const token = useUrlToken();
-  const look = useQuery({
+  const invitationQuery = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => call('POST /invitations/look', { body: { token } }),
     enabled: token !== '',
     retry: false,
   });
   const me = useCall('GET /me', {});
-  const enter = useEnterOnce(token);
+  const acceptInvitation = useAcceptOnce(token);
 
   const body = (): ReactNode => {
     if (token === '')
       return <p>This address has no invitation in it. Open the link as it was given to you.</p>;
-    if (look.error !== null) return <Fault problem={look.error} />;
-    if (look.data === undefined || me.data === undefined) return <Skeleton />;
-    const { customerName, email, role, isOperator, expiresAt } = look.data;
+    if (invitationQuery.error !== null) return <Fault problem={invitationQuery.error} />;
+    if (invitationQuery.data === undefined || me.data === undefined) return <Skeleton />;
+    const { customerName, email, role, isOperator, expiresAt } = invitationQuery.data;
     return (
       <>
         <p>
@@ -47,7 +47,7 @@ function Invitation({ title }: { title: string }) {
         </p>
         {me.data.user === null ? (
           <>
-            <SignUpForm email={email} invitation={token} onDone={enter} />
+            <SignUpForm email={email} invitation={token} onDone={acceptInvitation} />
             {isOperator ? null : (
               <p>
                 You have an account? <Link to="/sign-in">Sign in</Link>, then open the link again.
@@ -55,16 +55,16 @@ function Invitation({ title }: { title: string }) {
             )}
           </>
         ) : (
-          <Join name={me.data.user.email} onJoin={enter} />
+          <Join name={me.data.user.email} onJoin={acceptInvitation} />
         )}
       </>
     );
   };
-  return <DoorFrame title={title}>{body()}</DoorFrame>;
+  return <AuthLayout title={title}>{body()}</AuthLayout>;
 }
 
 /** Takes the invitation, and goes home. */
-function useEnterOnce(token: string): () => Promise<void> {
+function useAcceptOnce(token: string): () => Promise<void> {
   const client = useQueryClient();
   const navigate = useNavigate();
   return async () => {

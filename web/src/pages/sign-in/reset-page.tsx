@@ -1,11 +1,11 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
-import { askForReset, resetPassword } from '../../auth.ts';
+import { requestReset, resetPassword } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { DoorFrame } from './door-frame.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 import { useUrlToken } from './url-token.ts';
@@ -13,22 +13,22 @@ import { useUrlToken } from './url-token.ts';
 /** Sets a new password: first asks for the link, then, by the link, for the password. */
 export function ResetPage() {
   const token = useUrlToken();
-  return token === '' ? <AskForLink /> : <NewPassword token={token} />;
+  return token === '' ? <RequestResetLink /> : <NewPassword token={token} />;
 }
 
-function AskForLink() {
+function RequestResetLink() {
   const [email, setEmail] = useState('');
   const [isSent, setIsSent] = useState(false);
   const { problem, isBusy, run } = useAttempt();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
-      await askForReset(email);
+      await requestReset(email);
       setIsSent(true);
     });
   };
   return (
-    <DoorFrame title="A new password">
+    <AuthLayout title="A new password">
       {isSent ? (
         <p role="status">
           If there is an account with this address, a link is on its way. It works for an hour.
@@ -53,13 +53,13 @@ function AskForLink() {
       <p>
         <Link to="/sign-in">Sign in</Link>
       </p>
-    </DoorFrame>
+    </AuthLayout>
   );
 }
 
 function NewPassword({ token }: { token: string }) {
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
   const [password, setPassword] = useState('');
   const { problem, isBusy, run } = useAttempt();
   const submit = (event: FormEvent): void => {
@@ -67,12 +67,12 @@ function NewPassword({ token }: { token: string }) {
     run(async () => {
       checkPassword(password, 'newPassword');
       await resetPassword(token, password);
-      say('The password is set. Sign in with it.');
+      toast('The password is set. Sign in with it.');
       await navigate({ to: '/sign-in', search: {} });
     });
   };
   return (
-    <DoorFrame title="A new password">
+    <AuthLayout title="A new password">
       <form onSubmit={submit} className="stack">
         <TextInput
           label="New password"
@@ -90,6 +90,6 @@ function NewPassword({ token }: { token: string }) {
           Set it
         </Button>
       </form>
-    </DoorFrame>
+    </AuthLayout>
   );
 }

@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useAttempt } from '../../attempt.ts';
-import { beginOidc, giveBackupCode, giveTotp, signIn } from '../../auth.ts';
+import { signIn, startOidc, submitBackupCode, submitTotp } from '../../auth.ts';
 import { useCall } from '../../queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fault, Field, Tick } from '../../ui/field.tsx';
-import { DoorFrame } from './door-frame.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { TextInput } from './text-input.tsx';
 
 /** Where one goes once signed in. */
@@ -28,7 +28,7 @@ export function SignInPage() {
 
   if (step === 'code') return <SecondFactor />;
   return (
-    <DoorFrame title="Sign in">
+    <AuthLayout title="Sign in">
       {service?.needsSetup === true ? (
         <p className="banner">
           Nobody has an account here yet. Open the link that the service printed when it was first started; it
@@ -54,7 +54,7 @@ export function SignInPage() {
           No account yet? <Link to="/sign-up">Sign up</Link>
         </p>
       ) : null}
-    </DoorFrame>
+    </AuthLayout>
   );
 }
 
@@ -107,7 +107,7 @@ function OidcButton({ id, name, next }: { id: string; name: string; next: string
     <>
       <Button
         busy={isBusy}
-        onClick={() => run(async () => window.location.assign(await beginOidc(id, next)))}
+        onClick={() => run(async () => window.location.assign(await startOidc(id, next)))}
       >
         Sign in with {name}
       </Button>
@@ -126,13 +126,13 @@ function SecondFactor() {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
-      await (isBackup ? giveBackupCode(code.trim()) : giveTotp(code.replaceAll(/\s/g, ''), trusts));
+      await (isBackup ? submitBackupCode(code.trim()) : submitTotp(code.replaceAll(/\s/g, ''), trusts));
       await enter();
     });
   };
 
   return (
-    <DoorFrame title="The second factor">
+    <AuthLayout title="The second factor">
       <form onSubmit={submit} className="stack">
         <Field
           label={isBackup ? 'Backup code' : 'Code'}
@@ -174,6 +174,6 @@ function SecondFactor() {
           {isBackup ? 'Use the app' : 'Use a backup code'}
         </Button>
       </form>
-    </DoorFrame>
+    </AuthLayout>
   );
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCall } from '../../queries.ts';
-import { DoorFrame } from './door-frame.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
 
 export function SignUpPage() {
@@ -10,7 +10,7 @@ export function SignUpPage() {
   const navigate = useNavigate();
 
   return (
-    <DoorFrame title="Sign up">
+    <AuthLayout title="Sign up">
       {me.data?.service.signUp === 'invited' ? (
         <p>
           Accounts are made by invitation here. Ask an owner or admin of your team for a link, or{' '}
@@ -30,6 +30,6 @@ export function SignUpPage() {
           </p>
         </>
       )}
-    </DoorFrame>
+    </AuthLayout>
   );
 }

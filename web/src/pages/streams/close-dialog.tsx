@@ -9,14 +9,14 @@ import { useToast } from '../../ui/toast.tsx';
 /** Asks before a connection is closed, and closes it. */
 export function CloseDialog({ connection, onDone }: { connection: ConnectionJson; onDone: () => void }) {
   const { customer } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const change = useChange('DELETE /customers/{customer}/connections/{connection}');
   const close = (): void =>
     change.mutate(
       { path: { customer: customer.id, connection: connection.id } },
       {
         onSuccess: () => {
-          say('It closes within a second.');
+          toast('It closes within a second.');
           onDone();
         },
       },

@@ -106,18 +106,18 @@ const columns: ConnectionColumn[] = [
 ];
 
 /** Shown at once; the others are on hover. */
-const ABOUT_SHOWN = 2;
+const FILTERS_DISPLAYED_MAX = 2;
 
 function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscriptions'>) {
   if (subscriptions === 0) return <span className="muted">nothing</span>;
-  const shown = about.slice(0, ABOUT_SHOWN);
+  const visible = about.slice(0, FILTERS_DISPLAYED_MAX);
   // Of a stream `subscriptions` counts filters, and one word may tell of several.
-  const more = about.length - shown.length;
+  const more = about.length - visible.length;
   return (
     <span className="stacked-words about-words" title={about.join('\n')}>
-      {shown.map((words) => (
-        <code key={words} className="about">
-          {words}
+      {visible.map((summary) => (
+        <code key={summary} className="about">
+          {summary}
         </code>
       ))}
       {more > 0 ? (

@@ -12,7 +12,7 @@ import { Pending } from '../../ui/pending.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { CloseDialog } from './close-dialog.tsx';
 import { ConnectionTable } from './connection-table.tsx';
-import { useRecent } from './recent.ts';
+import { useRecentValues } from './recent-values.ts';
 import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
@@ -27,7 +27,7 @@ export function StreamsPage() {
     { refetchMs: REFETCH_MS, keepPrevious: true },
   );
   const [closing, setClosing] = useState<ConnectionJson | null>(null);
-  const recent = useRecent(connections.data?.totals, connections.dataUpdatedAt);
+  const recent = useRecentValues(connections.data?.totals, connections.dataUpdatedAt);
 
   return (
     <Page
@@ -62,7 +62,7 @@ export function StreamsPage() {
                 }
               />
             </div>
-            <ConnectionTable items={items} onClose={setClosing} empty={<NothingOpen />} />
+            <ConnectionTable items={items} onClose={setClosing} empty={<NoConnections />} />
           </>
         )}
       </Pending>
@@ -71,7 +71,7 @@ export function StreamsPage() {
   );
 }
 
-function NothingOpen() {
+function NoConnections() {
   const { service } = useSession();
   const wscat = snippetsFor('rpc', service.urls, '<API_KEY>').find(({ id }) => id === 'wscat');
   return (

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
-import { roles } from './role-words.ts';
+import { roles } from './role-descriptions.ts';
 
 /** Invites somebody; the link is shown once, and mailed where mail is configured. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
-import { wordsOf } from '../../api.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { messageOf } from '../../api.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { type Session, useSession } from '../../shell/session.tsx';
@@ -16,9 +16,9 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { roles } from './role-words.ts';
+import { roles } from './role-descriptions.ts';
 
-type Team = Answered<'GET /customers/{customer}/members'>;
+type Team = RouteOutput<'GET /customers/{customer}/members'>;
 type Member = Team['members'][number];
 type Invitation = Team['invitations'][number];
 
@@ -97,7 +97,7 @@ function Members({ members }: { members: readonly Member[] }) {
             sortBy: ({ role }) => role,
             csv: ({ role }) => role,
             cell: (member) =>
-              mayChange(session, member) ? <RolePick member={member} /> : <span>{member.role}</span>,
+              mayChange(session, member) ? <RoleSelect member={member} /> : <span>{member.role}</span>,
           },
           {
             id: 'second',
@@ -137,9 +137,9 @@ function Members({ members }: { members: readonly Member[] }) {
   );
 }
 
-function RolePick({ member }: { member: Member }) {
+function RoleSelect({ member }: { member: Member }) {
   const { customer, can } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const change = useChange('PATCH /customers/{customer}/members/{user}');
   return (
     <select
@@ -154,8 +154,8 @@ function RolePick({ member }: { member: Member }) {
             body: { role: event.target.value as MemberRole },
           },
           {
-            onSuccess: ({ name, role }) => say(`${name} is ${role} now.`),
-            onError: (problem) => say(wordsOf(problem), 'bad'),
+            onSuccess: ({ name, role }) => toast(`${name} is ${role} now.`),
+            onError: (problem) => toast(messageOf(problem), 'bad'),
           },
         )
       }
@@ -191,13 +191,13 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
 }
 
 /** Whom an invitation is for, and as what. */
-const whomOf = ({ email }: Invitation): string => (email === '' ? 'anybody with the link' : email);
+const inviteeOf = ({ email }: Invitation): string => (email === '' ? 'anybody with the link' : email);
 const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
 
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();
-  const say = useToast();
-  const takeBack = useChange('DELETE /customers/{customer}/invitations/{invitation}');
+  const toast = useToast();
+  const withdraw = useChange('DELETE /customers/{customer}/invitations/{invitation}');
   return (
     <Panel title="Invitations">
       <Table
@@ -206,7 +206,7 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
         rowKey={({ id }) => id}
         empty={<p className="muted">Nobody is invited at the moment.</p>}
         columns={[
-          { id: 'email', title: 'E-mail', sortBy: whomOf, cell: whomOf },
+          { id: 'email', title: 'E-mail', sortBy: inviteeOf, cell: inviteeOf },
           { id: 'role', title: 'Role', sortBy: roleOf, cell: roleOf },
           { id: 'by', title: 'By', wideOnly: true, cell: ({ createdBy }) => createdBy },
           {
@@ -226,16 +226,16 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
                 size="s"
                 kind="quiet"
                 onClick={() =>
-                  takeBack.mutate(
+                  withdraw.mutate(
                     { path: { customer: customer.id, invitation: invitation.id } },
                     {
-                      onSuccess: () => say(`The invitation of ${whomOf(invitation)} is taken back.`),
-                      onError: (problem) => say(wordsOf(problem), 'bad'),
+                      onSuccess: () => toast(`The invitation of ${inviteeOf(invitation)} is taken back.`),
+                      onError: (problem) => toast(messageOf(problem), 'bad'),
                     },
                   )
                 }
               >
-                Take back<span className="visually-hidden"> the invitation of {whomOf(invitation)}</span>
+                Take back<span className="visually-hidden"> the invitation of {inviteeOf(invitation)}</span>
               </Button>
             ),
           },

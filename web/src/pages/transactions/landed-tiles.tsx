@@ -1,7 +1,7 @@
 import { formatCount, formatMs, formatShare } from '../../format.ts';
 import { Tile } from '../../ui/tile.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { landingOf, type Submission } from './landing.ts';
+import { type Submission, transactionStatusOf } from './transaction-status.ts';
 
 /** The middle of some numbers; null of none. */
 const middleOf = (values: readonly number[]): number | null =>
@@ -10,7 +10,7 @@ const middleOf = (values: readonly number[]): number | null =>
 /** What became of the transactions that are shown, in numbers. */
 export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const now = useNow();
-  const kinds = items.map((item) => landingOf(item, now).kind);
+  const kinds = items.map((item) => transactionStatusOf(item, now).kind);
   const count = (kind: (typeof kinds)[number]): number => kinds.filter((one) => one === kind).length;
   const landed = count('landed');
   const decided = items.length - count('pending') - count('refused');

@@ -5,10 +5,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { fateWords, landingOf, placeOf, type Submission } from './landing.ts';
+import { landedAt, resultLabels, type Submission, transactionStatusOf } from './transaction-status.ts';
 
 type Attempt = Submission['attempts'][number];
-type Repeated = Submission['again'][number];
+type RepeatAttempt = Submission['again'][number];
 
 const columns = <Row extends Attempt>(): Column<Row>[] => [
   { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
@@ -18,8 +18,8 @@ const columns = <Row extends Attempt>(): Column<Row>[] => [
 ];
 
 const attemptColumns = columns<Attempt>();
-const repeatedColumns: Column<Repeated>[] = [
-  ...columns<Repeated>(),
+const repeatColumns: Column<RepeatAttempt>[] = [
+  ...columns<RepeatAttempt>(),
   {
     id: 'times',
     title: 'Times',
@@ -33,8 +33,8 @@ const repeatedColumns: Column<Repeated>[] = [
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
   const { signature, at, outcome, network, keyId, attempts, rebroadcasts, again, fate } = submission;
-  const { slot, err } = placeOf(submission);
-  const { word, tone } = landingOf(submission, Date.now());
+  const { slot, err } = landedAt(submission);
+  const { label: word, tone } = transactionStatusOf(submission, Date.now());
   return (
     <Dialog title="Transaction" size="drawer" onClose={onClose}>
       <div className="stack">
@@ -56,7 +56,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           {fate === null ? null : (
             <>
               <dt>Followed</dt>
-              <dd>{fateWords[fate.name]}</dd>
+              <dd>{resultLabels[fate.name]}</dd>
               <dt>Rebroadcasts</dt>
               <dd>{formatCount(rebroadcasts)}</dd>
             </>
@@ -86,9 +86,9 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           <Table
             caption="Rebroadcasts, the last of each kind"
             showCaption
-            columns={repeatedColumns}
+            columns={repeatColumns}
             rows={again}
-            rowKey={({ node, outcome: said }) => `${node} ${said}`}
+            rowKey={({ node, outcome: answers }) => `${node} ${answers}`}
             empty={null}
           />
         )}

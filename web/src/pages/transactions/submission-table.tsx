@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { landingOf, placeOf, type Submission } from './landing.ts';
+import { landedAt, type Submission, transactionStatusOf } from './transaction-status.ts';
 
 /** `5VERv8…k2Lm` */
 const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
@@ -41,10 +41,10 @@ const columnsOf = (
     id: 'landing',
     title: 'On chain',
     cell: (item) => {
-      const { word, tone } = landingOf(item, Date.now());
-      return <Chip tone={tone}>{word}</Chip>;
+      const { label, tone } = transactionStatusOf(item, Date.now());
+      return <Chip tone={tone}>{label}</Chip>;
     },
-    sortBy: (item) => landingOf(item, Date.now()).word,
+    sortBy: (item) => transactionStatusOf(item, Date.now()).label,
     csv: ({ status, fate }) => status?.err ?? status?.confirmation ?? fate?.err ?? fate?.name ?? null,
   },
   {
@@ -52,9 +52,9 @@ const columnsOf = (
     title: 'Slot',
     align: 'end',
     wideOnly: true,
-    cell: (item) => <span className="mono">{placeOf(item).slot ?? '–'}</span>,
+    cell: (item) => <span className="mono">{landedAt(item).slot ?? '–'}</span>,
     sortBy: slotOf,
-    csv: (item) => placeOf(item).slot,
+    csv: (item) => landedAt(item).slot,
   },
   {
     id: 'outcome',
@@ -112,7 +112,7 @@ const columnsOf = (
 ];
 
 function slotOf(item: Submission): number | null {
-  const { slot } = placeOf(item);
+  const { slot } = landedAt(item);
   return slot === null ? null : Number(slot);
 }
 

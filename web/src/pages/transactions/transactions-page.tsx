@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { call } from '../../api.ts';
 import { useFilters } from '../../filters.ts';
-import { useOlder } from '../../older.ts';
+import { usePagedList } from '../../paged-list.ts';
 import { useCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
@@ -13,10 +13,10 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { LandedTiles } from './landed-tiles.tsx';
-import type { Submission } from './landing.ts';
 import { SignatureSearch } from './signature-search.tsx';
 import { SubmissionDrawer } from './submission-drawer.tsx';
 import { SubmissionTable } from './submission-table.tsx';
+import type { Submission } from './transaction-status.ts';
 import '../../styles/traffic.css';
 import '../../styles/logs.css';
 
@@ -40,7 +40,7 @@ export function TransactionsPage() {
     { path, query },
     { refetchMs: REFETCH_MS, keepPrevious: true },
   );
-  const list = useOlder(`${key} ${signature}`, sent.data, idOf, (cursor) =>
+  const list = usePagedList(`${key} ${signature}`, sent.data, idOf, (cursor) =>
     call('GET /customers/{customer}/transactions', { path, query: { ...query, cursor } }),
   );
   const opened = list.items.find((item) => idOf(item) === open);
@@ -60,7 +60,7 @@ export function TransactionsPage() {
             <SubmissionTable
               items={list.items}
               onOpen={(item) => setOpen(idOf(item))}
-              empty={signature === undefined ? <NothingSent /> : <NotFound signature={signature} />}
+              empty={signature === undefined ? <NoTransactions /> : <NotFound signature={signature} />}
             />
             {list.items.length === 0 ? null : <MoreButton list={list} what="transaction" />}
           </>
@@ -71,7 +71,7 @@ export function TransactionsPage() {
   );
 }
 
-function NothingSent() {
+function NoTransactions() {
   const { service } = useSession();
   const json =
     '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["<SIGNED_TRANSACTION>",{"encoding":"base64"}]}';

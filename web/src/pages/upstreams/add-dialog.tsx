@@ -5,15 +5,15 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { emptyDraft, type NodeDraft, networks, reachedBy } from './node-draft.ts';
-import { type DraftProps, HeadersField, limits, places, TextFields } from './node-fields.tsx';
+import { isIncompatible } from './is-incompatible.ts';
+import { connectionInputOf, emptyDraft, type NodeDraft, networks } from './node-draft.ts';
+import { addressFields, type DraftProps, HeadersField, limitFields, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
-import { isNotFit } from './not-fit.ts';
 
 /** Adds a node to every gateway; it is tested before, and taken all the same on purpose only. */
 export function AddDialog({ onDone }: { onDone: () => void }) {
   const { service } = useSession();
-  const say = useToast();
+  const toast = useToast();
   const [draft, setDraft] = useState<NodeDraft>(() => emptyDraft(service.network));
   const test = useChange('POST /upstreams/test');
   const add = useChange('POST /upstreams');
@@ -25,10 +25,10 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   };
   const addIt = (force: boolean): void =>
     add.mutate(
-      { body: { ...reachedBy(draft), name: draft.name.trim(), force } },
+      { body: { ...connectionInputOf(draft), name: draft.name.trim(), force } },
       {
         onSuccess: ({ node, notes }) => {
-          say([`${node.name} is added: every gateway takes it up within two seconds.`, ...notes].join(' '));
+          toast([`${node.name} is added: every gateway takes it up within two seconds.`, ...notes].join(' '));
           onDone();
         },
       },
@@ -49,11 +49,11 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
           <Button
             busy={test.isPending}
             disabled={draft.url.trim() === ''}
-            onClick={() => test.mutate({ body: reachedBy(draft) })}
+            onClick={() => test.mutate({ body: connectionInputOf(draft) })}
           >
             Test
           </Button>
-          {isNotFit(add.error) ? (
+          {isIncompatible(add.error) ? (
             <Button kind="danger" busy={add.isPending} onClick={() => addIt(true)}>
               Add it all the same
             </Button>
@@ -85,9 +85,9 @@ function DraftFields({ draft, onChange, problem }: DraftProps) {
           </select>
         )}
       </Field>
-      <TextFields fields={places} draft={draft} onChange={onChange} problem={problem} />
+      <TextFields fields={addressFields} draft={draft} onChange={onChange} problem={problem} />
       <HeadersField draft={draft} onChange={onChange} problem={problem} />
-      <TextFields fields={limits} draft={draft} onChange={onChange} problem={problem} />
+      <TextFields fields={limitFields} draft={draft} onChange={onChange} problem={problem} />
     </>
   );
 }

@@ -4,9 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { type AddedNodeJson, changedBy, draftOf, type NodeDraft } from './node-draft.ts';
-import { HeadersField, limits, places, type TextField, TextFields } from './node-fields.tsx';
-import { isNotFit } from './not-fit.ts';
+import { isIncompatible } from './is-incompatible.ts';
+import { type AddedNodeJson, draftOf, type NodeDraft, nodeUpdateOf } from './node-draft.ts';
+import { addressFields, HeadersField, limitFields, type TextField, TextFields } from './node-fields.tsx';
 
 const hints: Readonly<Record<string, string>> = {
   url: 'Left empty it stays.',
@@ -15,14 +15,14 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 /** Addresses are shown to nobody, so none is there to be changed: what is left empty stays. */
-const kept: readonly TextField[] = places
+const optionalFields: readonly TextField[] = addressFields
   .filter(({ name }) => Object.hasOwn(hints, name))
   .map((field) => ({ ...field, hint: hints[field.name] ?? field.hint, optional: true }));
 
 /** Changes how an added node is reached and used; it is tested before, and taken all the same on purpose only. */
 export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: () => void }) {
   const { name, network } = node;
-  const say = useToast();
+  const toast = useToast();
   const [draft, setDraft] = useState<NodeDraft>(() => draftOf(node));
   const change = useChange('PATCH /upstreams/{node}');
 
@@ -32,10 +32,10 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
   };
   const changeIt = (force: boolean): void =>
     change.mutate(
-      { path: { node: name }, body: { ...changedBy(draft), force } },
+      { path: { node: name }, body: { ...nodeUpdateOf(draft), force } },
       {
         onSuccess: ({ notes }) => {
-          say([`${name} is changed: every gateway follows within two seconds.`, ...notes].join(' '));
+          toast([`${name} is changed: every gateway follows within two seconds.`, ...notes].join(' '));
           onDone();
         },
       },
@@ -49,13 +49,13 @@ export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: ()
   return (
     <Dialog title={`Change ${name} of ${network}`} onClose={onDone}>
       <form className="stack" onSubmit={submit}>
-        <TextFields fields={kept} {...fields} />
+        <TextFields fields={optionalFields} {...fields} />
         <HeadersField {...fields} hint="All of them, one on each line; left empty they stay." />
-        <TextFields fields={limits} {...fields} />
+        <TextFields fields={limitFields} {...fields} />
         <Fault problem={change.error} />
         <DialogActions>
           <Button onClick={onDone}>Cancel</Button>
-          {isNotFit(change.error) ? (
+          {isIncompatible(change.error) ? (
             <Button kind="danger" busy={change.isPending} onClick={() => changeIt(true)}>
               Change it all the same
             </Button>

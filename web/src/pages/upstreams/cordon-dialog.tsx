@@ -8,7 +8,7 @@ import { useToast } from '../../ui/toast.tsx';
 
 const REASON_MAX = 200;
 
-const wordsOfCordon = (name: string, network: string, isLast: boolean): string =>
+const cordonText = (name: string, network: string, isLast: boolean): string =>
   isLast
     ? `${name} is cordoned, and is asked all the same: no other node of ${network} is in service.`
     : `${name} gets no more calls.`;
@@ -26,7 +26,7 @@ export function CordonDialog({
 }) {
   const { name, network } = node;
   const cordoned = node.cordoned || node.drained;
-  const say = useToast();
+  const toast = useToast();
   const cordon = useChange('POST /upstreams/{node}/cordon');
   const uncordon = useChange('POST /upstreams/{node}/uncordon');
   const [reason, setReason] = useState('');
@@ -35,7 +35,7 @@ export function CordonDialog({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      say(cordoned ? `${name} is back in service.` : wordsOfCordon(name, network, isLast));
+      toast(cordoned ? `${name} is back in service.` : cordonText(name, network, isLast));
       onDone();
     };
     const path = { node: name };

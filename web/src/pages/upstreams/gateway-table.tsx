@@ -1,8 +1,8 @@
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-type Gateway = Answered<'GET /upstreams'>['gateways'][number];
+type Gateway = RouteOutput<'GET /upstreams'>['gateways'][number];
 
 const columns: Column<Gateway>[] = [
   { id: 'id', title: 'Id', cell: ({ id }) => <span className="mono">{id}</span>, sortBy: ({ id }) => id },

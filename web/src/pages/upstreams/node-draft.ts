@@ -1,7 +1,7 @@
-import type { Answered, Asked } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteInput, RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 
 /** A node that was added, as it may be shown. */
-export type AddedNodeJson = Answered<'GET /upstreams'>['added'][number];
+export type AddedNodeJson = RouteOutput<'GET /upstreams'>['added'][number];
 
 /** A node as its form has it: text all over. */
 export type NodeDraft = Readonly<{
@@ -60,13 +60,13 @@ function optionsIn(draft: NodeDraft): Record<string, unknown> {
   );
 }
 
-type Reached = Asked<'POST /upstreams/test'>['body'];
+type ConnectionInput = RouteInput<'POST /upstreams/test'>['body'];
 
 /** What is asked of a draft; an address that is left empty is derived, or there is none. */
-export function reachedBy(draft: NodeDraft): Reached {
+export function connectionInputOf(draft: NodeDraft): ConnectionInput {
   const { network, url, ws, grpc, headers } = draft;
   return {
-    network: network as Reached['network'],
+    network: network as ConnectionInput['network'],
     url: url.trim(),
     ...(ws.trim() !== '' && { ws: ws.trim() }),
     ...(grpc.trim() !== '' && { grpc: grpc.trim() }),
@@ -84,10 +84,10 @@ export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
   return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
 }
 
-type Changed = Omit<Asked<'PATCH /upstreams/{node}'>['body'], 'force'>;
+type NodeUpdate = Omit<RouteInput<'PATCH /upstreams/{node}'>['body'], 'force'>;
 
 /** What is to be changed by a draft: addresses and headers that are left empty stay. */
-export function changedBy(draft: NodeDraft): Changed {
+export function nodeUpdateOf(draft: NodeDraft): NodeUpdate {
   const [url, ws, grpc] = [draft.url.trim(), draft.ws.trim(), draft.grpc.trim()];
   return {
     ...(url !== '' && { url }),

@@ -11,7 +11,7 @@ export type TextField = Readonly<{
 }>;
 
 /** How a node is reached. */
-export const places: readonly TextField[] = [
+export const addressFields: readonly TextField[] = [
   { name: 'name', of: 'name', label: 'Name', hint: 'What logs and pages call it. Public.' },
   {
     name: 'url',
@@ -36,7 +36,7 @@ export const places: readonly TextField[] = [
 ];
 
 /** What it may be asked, and how. */
-export const limits: readonly TextField[] = [
+export const limitFields: readonly TextField[] = [
   {
     name: 'requests_per_second',
     of: optionNames.requests_per_second,

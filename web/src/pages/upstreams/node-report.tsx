@@ -6,12 +6,12 @@ import { Facts } from '../../ui/facts.tsx';
 /** What a node said of itself when it was tested. */
 export function NodeReport({ report }: { report: NodeReportJson }) {
   const { reachable, version, slot, latencyMs, firstAvailableBlock, findings } = report;
-  const isFit = findings.every(({ severity }) => severity !== 'error');
+  const isCompatible = findings.every(({ severity }) => severity !== 'error');
   return (
     <section className="stack-tight" aria-label="Test" aria-live="polite">
       <p className="row">
-        <Chip tone={isFit ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
-          {isFit ? 'fit' : 'not fit'}
+        <Chip tone={isCompatible ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
+          {isCompatible ? 'fit' : 'not fit'}
         </Chip>
         {findings.length === 0 ? 'It answers, and nothing speaks against it.' : null}
       </p>

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import type { Leaving } from './leave-dialog.tsx';
+import type { NodeRemoval } from './remove-dialog.tsx';
 
 /** States as src/upstream/node.ts has them. */
 const tones: Readonly<Record<string, Tone>> = {
@@ -134,7 +134,7 @@ export function NodeTable({
   hasGateways,
   onChange,
   onEdit,
-  onLeave,
+  onRemove,
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
@@ -142,11 +142,11 @@ export function NodeTable({
   onChange: (node: NodeJson) => void;
   /** One that was added: to be reached or used in another way. */
   onEdit: (node: NodeJson) => void;
-  onLeave: (node: NodeJson, leaving: Leaving) => void;
+  onRemove: (node: NodeJson, removal: NodeRemoval) => void;
 }) {
   const all = useMemo<Column<NodeJson>[]>(
-    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), actionsColumn(onChange, onEdit, onLeave)],
-    [hasGateways, onChange, onEdit, onLeave],
+    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), actionsColumn(onChange, onEdit, onRemove)],
+    [hasGateways, onChange, onEdit, onRemove],
   );
   return (
     <Table
@@ -171,7 +171,7 @@ export function NodeTable({
 const actionsColumn = (
   onChange: (node: NodeJson) => void,
   onEdit: (node: NodeJson) => void,
-  onLeave: (node: NodeJson, leaving: Leaving) => void,
+  onRemove: (node: NodeJson, removal: NodeRemoval) => void,
 ): Column<NodeJson> => ({
   id: 'actions',
   title: 'Actions',
@@ -186,7 +186,7 @@ const actionsColumn = (
           <NameOf node={node} />
         </Button>
         {node.drained ? null : (
-          <Button size="s" onClick={() => onLeave(node, 'drain')}>
+          <Button size="s" onClick={() => onRemove(node, 'drain')}>
             Drain
             <NameOf node={node} />
           </Button>
@@ -197,7 +197,7 @@ const actionsColumn = (
               Change
               <NameOf node={node} />
             </Button>
-            <Button size="s" onClick={() => onLeave(node, 'remove')}>
+            <Button size="s" onClick={() => onRemove(node, 'remove')}>
               Remove
               <NameOf node={node} />
             </Button>

@@ -13,8 +13,8 @@ import { AddDialog } from './add-dialog.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { CordonDialog } from './cordon-dialog.tsx';
 import { GatewayTable } from './gateway-table.tsx';
-import { LeaveDialog, type Leaving } from './leave-dialog.tsx';
 import { NodeTable } from './node-table.tsx';
+import { type NodeRemoval, RemoveDialog } from './remove-dialog.tsx';
 import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
@@ -28,8 +28,11 @@ export function UpstreamsPage() {
   const [edited, setEdited] = useState<string | null>(null);
   const onEdit = useCallback(({ name }: NodeJson) => setEdited(name), []);
   const toEdit = upstreams.data?.added.find(({ name }) => name === edited);
-  const [leaver, setLeaver] = useState<Leaver | null>(null);
-  const onLeave = useCallback((node: NodeJson, leaving: Leaving) => setLeaver({ node, leaving }), []);
+  const [pendingRemoval, setPendingRemoval] = useState<PendingRemoval | null>(null);
+  const onRemove = useCallback(
+    (node: NodeJson, removal: NodeRemoval) => setPendingRemoval({ node, removal }),
+    [],
+  );
 
   if (!user.isOperator)
     return (
@@ -60,7 +63,7 @@ export function UpstreamsPage() {
                 hasGateways={gateways.length > 1}
                 onChange={setChosen}
                 onEdit={onEdit}
-                onLeave={onLeave}
+                onRemove={onRemove}
               />
             </Panel>
             <Panel title="Gateways" note="Processes of this service that told of themselves lately.">
@@ -71,14 +74,15 @@ export function UpstreamsPage() {
       </Pending>
       {isAdding ? <AddDialog onDone={() => setIsAdding(false)} /> : null}
       {toEdit === undefined ? null : <ChangeDialog node={toEdit} onDone={() => setEdited(null)} />}
-      {leaver === null ? null : (
-        <LeaveDialog
-          {...leaver}
-          isLast={isOnlyAsked(upstreams.data?.nodes ?? [], leaver.node)}
+      {pendingRemoval === null ? null : (
+        <RemoveDialog
+          {...pendingRemoval}
+          isLast={isOnlyActive(upstreams.data?.nodes ?? [], pendingRemoval.node)}
           isLastGeyser={
-            leaver.node.network === service.network && isOnlyGeyser(upstreams.data?.nodes ?? [], leaver.node)
+            pendingRemoval.node.network === service.network &&
+            isOnlyGeyser(upstreams.data?.nodes ?? [], pendingRemoval.node)
           }
-          onDone={() => setLeaver(null)}
+          onDone={() => setPendingRemoval(null)}
         />
       )}
       {chosen === null ? null : (
@@ -92,16 +96,16 @@ export function UpstreamsPage() {
   );
 }
 
-type Leaver = Readonly<{ node: NodeJson; leaving: Leaving }>;
+type PendingRemoval = Readonly<{ node: NodeJson; removal: NodeRemoval }>;
 
 /** Whether all other nodes of a node's network are drained. */
-const isOnlyAsked = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
+const isOnlyActive = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
   nodes.every((node) => node.network !== network || node.name === name || node.drained);
 
 /** Whether it has Geyser, and of the other nodes of its network none that is asked. */
 const isOnlyGeyser = (nodes: readonly NodeJson[], node: NodeJson): boolean =>
   node.hasGrpc &&
-  isOnlyAsked(
+  isOnlyActive(
     nodes.filter(({ hasGrpc }) => hasGrpc),
     node,
   );

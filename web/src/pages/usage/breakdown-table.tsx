@@ -4,9 +4,9 @@ import type { Series } from '../../charts/series.ts';
 import { Swatch } from '../../charts/swatch.tsx';
 import { formatBytes, formatCount, formatShare } from '../../format.ts';
 import { type Column, Table } from '../../ui/table.tsx';
-import type { Parting, Usage, UsageSeries } from './partings.ts';
+import type { Dimension, Usage, UsageSeries } from './dimensions.ts';
 
-type Row = UsageSeries & Readonly<{ shown: string; color: `--${string}` }>;
+type Row = UsageSeries & Readonly<{ displayName: string; color: `--${string}` }>;
 
 /** The totals of each part, with its share of the whole. */
 export function BreakdownTable({
@@ -17,14 +17,14 @@ export function BreakdownTable({
 }: {
   usage: Usage;
   series: readonly Series[];
-  by: Parting;
+  by: Dimension;
   title: string;
 }) {
   const rows = useMemo<Row[]>(
     () =>
       usage.series.map((one) => ({
         ...one,
-        shown: series.find(({ id }) => id === one.name)?.label ?? one.label,
+        displayName: series.find(({ id }) => id === one.name)?.label ?? one.label,
         color: series.find(({ id }) => id === one.name)?.color ?? '--ink-3',
       })),
     [usage, series],
@@ -45,7 +45,7 @@ export function BreakdownTable({
   );
 }
 
-const columnsOf = (by: Parting, title: string, credits: number): Column<Row>[] => [
+const columnsOf = (by: Dimension, title: string, credits: number): Column<Row>[] => [
   {
     id: 'name',
     title,
@@ -55,7 +55,7 @@ const columnsOf = (by: Parting, title: string, credits: number): Column<Row>[] =
         <Name row={row} by={by} />
       </span>
     ),
-    sortBy: ({ shown }) => shown,
+    sortBy: ({ displayName }) => displayName,
     csv: ({ name }) => name,
   },
   number('requests', 'Requests', ({ totals }) => totals.requests, formatCount),
@@ -92,19 +92,19 @@ const number = (
   },
 });
 
-function Name({ row, by }: { row: Row; by: Parting }) {
-  if (row.name === 'other') return <>{row.shown}</>;
+function Name({ row, by }: { row: Row; by: Dimension }) {
+  if (row.name === 'other') return <>{row.displayName}</>;
   if (by === 'key')
     return (
       <Link to="/keys/$key" params={{ key: row.name }}>
-        {row.shown}
+        {row.displayName}
       </Link>
     );
   if (by === 'method')
     return (
       <Link to="/logs" search={(before) => ({ ...before, method: row.name })}>
-        {row.shown}
+        {row.displayName}
       </Link>
     );
-  return <>{row.shown}</>;
+  return <>{row.displayName}</>;
 }

@@ -16,7 +16,7 @@ import { Pending } from '../../ui/pending.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { Choice } from '../../ui/tabs.tsx';
 import { BreakdownTable } from './breakdown-table.tsx';
-import { type Parting, partings, partingTitles, type Usage } from './partings.ts';
+import { type Dimension, dimensions, dimensionTitles, type Usage } from './dimensions.ts';
 
 const measures = ['requests', 'credits', 'bytes'] as const;
 type Measure = (typeof measures)[number];
@@ -31,7 +31,7 @@ const fields = ['by'] as const;
 /** As many as there are colours that can be told apart; what is beyond is drawn as one. */
 const SERIES_MAX = 8;
 
-function seriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
+function seriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   const named = allSeriesOf(usage, by, measure);
   if (named.length <= SERIES_MAX) return named;
   const isOther = ({ id }: Series): boolean => id === 'other';
@@ -45,7 +45,7 @@ function seriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
 }
 
 /** Outcomes have their words and colours; keys, methods and products those of their turn. */
-function allSeriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
+function allSeriesOf(usage: Usage, by: Dimension, measure: Measure): Series[] {
   return usage.series.map((one, index) => {
     const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
     return {
@@ -62,7 +62,7 @@ export function Breakdown() {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const [filters, change] = useFilters(fields);
-  const by = partings.find((one) => one === filters.by) ?? 'method';
+  const by = dimensions.find((one) => one === filters.by) ?? 'method';
   const [measure, setMeasure] = useState<Measure>('requests');
   const usage = useRangedCall('GET /customers/{customer}/usage', {
     path: { customer: customer.id },
@@ -77,7 +77,7 @@ export function Breakdown() {
           <Choice
             label="By"
             value={by}
-            options={partings.map((value) => ({ value, label: partingTitles[value] }))}
+            options={dimensions.map((value) => ({ value, label: dimensionTitles[value] }))}
             onChange={(value) => change({ by: value })}
           />
           <Choice
@@ -95,20 +95,20 @@ export function Breakdown() {
   );
 }
 
-function Parts({ usage, by, measure }: { usage: Usage; by: Parting; measure: Measure }) {
+function Parts({ usage, by, measure }: { usage: Usage; by: Dimension; measure: Measure }) {
   const zoom = useZoom();
   const series = useMemo(() => seriesOf(usage, by, measure), [usage, by, measure]);
   const { format, tick } =
     measure === 'bytes'
       ? { format: formatBytes, tick: formatBytes }
       : { format: formatCount, tick: formatShort };
-  if (usage.series.length === 0) return <NothingUsed />;
+  if (usage.series.length === 0) return <NoUsage />;
   return (
     <>
       <StackedArea
         // Another parting has other series: none of them is hidden.
         key={by}
-        title={`${measureTitles[measure]} by ${partingTitles[by].toLowerCase()}`}
+        title={`${measureTitles[measure]} by ${dimensionTitles[by].toLowerCase()}`}
         axis={usage.axis}
         series={series}
         format={format}
@@ -117,12 +117,12 @@ function Parts({ usage, by, measure }: { usage: Usage; by: Parting; measure: Mea
         csvName={`usage-by-${by}`}
         onZoom={zoom}
       />
-      <BreakdownTable usage={usage} series={series} by={by} title={partingTitles[by]} />
+      <BreakdownTable usage={usage} series={series} by={by} title={dimensionTitles[by]} />
     </>
   );
 }
 
-function NothingUsed() {
+function NoUsage() {
   const { service } = useSession();
   return (
     <EmptyState
@@ -135,7 +135,7 @@ function NothingUsed() {
 }
 
 /** The same as a file, and how a program asks for it. */
-function Export({ by }: { by: Parting }) {
+function Export({ by }: { by: Dimension }) {
   const { customer } = useSession();
   const { key } = useFrameSearch();
   const range = useRange();

@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { QuotaLine } from '../../charts/quota-line.tsx';
 import type { Series, TimeAxis } from '../../charts/series.ts';
 import { useZoom } from '../../charts/zoom.ts';
 import { Panel } from '../../ui/panel.tsx';
 
-type Quota = Answered<'GET /customers/{customer}/quota'>;
+type Quota = RouteOutput<'GET /customers/{customer}/quota'>;
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
 import { formatCount } from '../../format.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 
-type Price = Answered<'GET /customers/{customer}/quota'>['prices'][number];
+type Price = RouteOutput<'GET /customers/{customer}/quota'>['prices'][number];
 
 const columns: Column<Price>[] = [
   {

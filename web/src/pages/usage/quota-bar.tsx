@@ -9,16 +9,16 @@ const toneOf = (share: number): string => (share >= 1 ? 'bad' : share >= MARKS[0
 /** How much of a quota is used, with marks where notices go out. */
 export function QuotaBar({ used, limit }: { used: number; limit: number }) {
   const share = limit === 0 ? 1 : used / limit;
-  const words = `${formatShare(Math.min(1, share))} of ${formatCount(limit)} credits used`;
+  const summary = `${formatShare(Math.min(1, share))} of ${formatCount(limit)} credits used`;
   return (
     <svg
       className={`quota-bar quota-bar-${toneOf(share)}`}
       viewBox={`0 0 ${WIDTH} 8`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={words}
+      aria-label={summary}
     >
-      <title>{words}</title>
+      <title>{summary}</title>
       <rect className="quota-bar-all" width={WIDTH} height="8" rx="1" />
       <rect className="quota-bar-used" width={Math.min(1, share) * WIDTH} height="8" rx="1" />
       {MARKS.map((mark) => (

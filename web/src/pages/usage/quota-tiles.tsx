@@ -28,7 +28,7 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
       <Tile
         label="Left"
         value={limit === null ? 'No quota' : <Credits value={Math.max(0, limit - used)} />}
-        note={limit === null ? 'of this plan' : `of ${formatCount(limit)} · ${hardWords(isHard)}`}
+        note={limit === null ? 'of this plan' : `of ${formatCount(limit)} · ${quotaTypeText(isHard)}`}
       />
       <Tile label="At this pace" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
       <Tile
@@ -40,7 +40,7 @@ function QuotaRow({ quota }: { quota: QuotaJson }) {
   );
 }
 
-const hardWords = (isHard: boolean): string => (isHard ? 'then calls are refused' : 'then calls go on');
+const quotaTypeText = (isHard: boolean): string => (isHard ? 'then calls are refused' : 'then calls go on');
 
 const Credits = ({ value }: { value: number }) => (
   <span title={`${formatCount(value)} credits`}>

@@ -1,0 +1,107 @@
+import { Pool } from 'undici';
+import { methods } from '../../src/protocol/methods.ts';
+import { sendAttempt } from '../../src/upstream/attempt.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
+import { UpstreamNode } from '../../src/upstream/node.ts';
+import { locateResponse } from '../../src/upstream/response/parse-response.ts';
+import type { ClientKind, ClientMessage, ClientOrder } from './messages.ts';
+
+/**
+ * Puts the same question to a node as often as it can, with a fixed number under way, and says what that cost this process.
+ * The answers are looked into as the gateway does.
+ */
+const UNDER_WAY = 64;
+const PIPELINED_CONNECTIONS = 16;
+const PIPELINING = 4;
+
+const params = Buffer.from('["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",{"encoding":"base64"}]');
+const call = { network: 'devnet', method: 'getAccountInfo', row: methods.getAccountInfo, params } as const;
+
+/** Asks once and says when it is answered. */
+type SendRequest = (onResponse: () => void) => void;
+type Opened = Readonly<{ send: SendRequest; close: () => Promise<void> }>;
+
+function openOwn(url: string, client: ClientKind): Opened {
+  const isPipelined = client === 'pipelined';
+  const connectionsMax = isPipelined ? PIPELINED_CONNECTIONS : UNDER_WAY;
+  const config = { name: 'node', url, ...(isPipelined && { pipelining: PIPELINING }) };
+  const node = new UpstreamNode(config, 'devnet', { ...defaultUpstreamLimits, connectionsMax });
+  const send: SendRequest = (onResponse) => {
+    sendAttempt(node, call, 10_000, {
+      onOutcome(outcome) {
+        if (outcome.kind !== 'answer') throw new Error(`no answer: ${outcome.kind}`);
+        onResponse();
+      },
+    });
+  };
+  return { send, close: async () => node.close() };
+}
+
+/** As the gateway asked before it had connections of its own. */
+function openUndici(url: string): Opened {
+  const pool = new Pool(new URL(url).origin, {
+    connections: UNDER_WAY,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const headers = ['content-type', 'application/json'];
+  let lastId = 0;
+  const send: SendRequest = (onResponse) => {
+    const id = ++lastId;
+    const body = Buffer.from(
+      `{"jsonrpc":"2.0","id":${id},"method":"getAccountInfo","params":${params.toString()}}`,
+    );
+    const timer = setTimeout(() => {}, 10_000);
+    const chunks: Buffer[] = [];
+    pool.dispatch(
+      { method: 'POST', path: '/', headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData(_controller, chunk) {
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          clearTimeout(timer);
+          if (locateResponse(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), id) === null)
+            throw new Error('no answer');
+          onResponse();
+        },
+        onResponseError(_controller, error) {
+          throw error;
+        },
+      },
+    );
+  };
+  return { send, close: () => pool.destroy() };
+}
+
+async function runLoad({ client, url, seconds }: ClientOrder): Promise<ClientMessage> {
+  const { send, close } = client === 'undici' ? openUndici(url) : openOwn(url, client);
+  let requests = 0;
+  let remaining = UNDER_WAY;
+  let isOver = false;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onResponse = (): void => {
+    requests++;
+    if (!isOver) send(onResponse);
+    else if (--remaining === 0) resolve();
+  };
+  for (let i = 0; i < UNDER_WAY; i++) send(onResponse);
+  // What is measured begins when all is warm.
+  await new Promise((done) => setTimeout(done, 500));
+  const [before, since] = [requests, process.cpuUsage()];
+  await new Promise((done) => setTimeout(done, seconds * 1_000));
+  const { user, system } = process.cpuUsage(since);
+  const message = { requests: requests - before, cpuSeconds: (user + system) / 1e6 };
+  isOver = true;
+  await promise;
+  await close();
+  return message;
+}
+
+process.on('message', (order: ClientOrder) => {
+  void runLoad(order).then((message) => process.send?.(message));
+});

@@ -1,0 +1,85 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { record, type Setting, type Spread, settingOf, spread } from '../results.ts';
+import { endAll, firstLine, forkOn, spawnOn } from '../rpc/processes.ts';
+import type { BenchOptions } from '../rpc/rpc.ts';
+import { type ClientKind, type ClientMessage, type ClientOrder, clients } from './messages.ts';
+
+/** Processors: whoever asks has one, the node the other. */
+const POSTER_CPU = 0;
+const NODE_CPU = 1;
+
+type Summary = Setting &
+  Readonly<{
+    /** Requests in a second of CPU of whoever asks. */
+    perCpuSecond: Readonly<Record<ClientKind, Spread>>;
+    /** The same over that of undici, round by round. */
+    overUndici: Readonly<Record<ClientKind, Spread>>;
+  }>;
+
+async function measure(poster: ChildProcess, order: ClientOrder): Promise<number> {
+  const received = once(poster, 'message');
+  poster.send(order);
+  const [{ requests, cpuSeconds }] = (await received) as [ClientMessage];
+  return requests / cpuSeconds;
+}
+
+/** One process for each way, so that none is optimised for another's doings. */
+function startClients(): Readonly<Record<ClientKind, ChildProcess>> {
+  const script = join(import.meta.dirname, 'poster.ts');
+  const open = (): ChildProcess => forkOn(POSTER_CPU, script);
+  return { undici: open(), own: open(), pipelined: open() };
+}
+
+async function measureAll({ rounds, seconds }: BenchOptions): Promise<Record<ClientKind, number>[]> {
+  const responder = spawnOn(NODE_CPU, process.execPath, [
+    join(import.meta.dirname, '..', 'rpc', 'responder.ts'),
+  ]);
+  const port = await firstLine(responder, (line) => (/^\d+$/.test(line) ? Number(line) : null));
+  const posters = startClients();
+  const results: Record<ClientKind, number>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const result = { undici: 0, own: 0, pipelined: 0 };
+    for (const client of clients) {
+      result[client] = await measure(posters[client], { client, url: `http://127.0.0.1:${port}/`, seconds });
+    }
+    results.push(result);
+  }
+  return results;
+}
+
+function spreads(value: (client: ClientKind) => readonly number[]): Record<ClientKind, Spread> {
+  return {
+    undici: spread(value('undici')),
+    own: spread(value('own')),
+    pipelined: spread(value('pipelined')),
+  };
+}
+
+function print({ perCpuSecond, overUndici }: Summary): void {
+  console.log('requests to a node for a second of CPU of whoever asks, 64 under way:');
+  for (const client of clients) {
+    const { median, min, max } = overUndici[client];
+    const rate = Math.round(perCpuSecond[client].median / 100) / 10;
+    const ratio = `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`;
+    console.log(`  ${client.padEnd(10)} ${String(rate).padStart(6)} k   ${ratio} × undici`);
+  }
+}
+
+/** Compares the connections to a node with those of undici: one request on each, and, apart, several. */
+export async function runUpstreamClientBench(options: BenchOptions): Promise<void> {
+  try {
+    const results = await measureAll(options);
+    const summary: Summary = {
+      ...settingOf(`npm run bench -- links --rounds ${options.rounds} --seconds ${options.seconds}`),
+      perCpuSecond: spreads((client) => results.map((result) => result[client])),
+      overUndici: spreads((client) => results.map((result) => result[client] / result.undici)),
+    };
+    if (options.json) console.log(JSON.stringify(summary, null, 2));
+    else print(summary);
+    if (options.record) console.log(`written to ${record('links', summary)}`);
+  } finally {
+    await endAll();
+  }
+}

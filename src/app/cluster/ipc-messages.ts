@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import type { Configuration } from '../../config/configuration.ts';
+import { isSection } from '../../config/live-configuration.ts';
+import type { LimitCommand, LimitCommandName } from '../../control/shared/limit-store.ts';
+
+/**
+ * What a primary and its workers ask of each other, with what belongs to the question and to the answer. Both are this
+ * very program; what comes is looked at all the same, so that nothing is taken for what it is not.
+ */
+
+/** What belongs to a question, and to its answer. */
+export type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
+export type IpcMethods = Readonly<Record<string, IpcMethod>>;
+
+const empty = z.null();
+const port = z.int().min(0).max(65_535);
+const strings = z.array(z.string());
+
+const stepNames: Readonly<Record<LimitCommandName, true>> = {
+  ...{ presence: true, leave: true, clock: true, rates: true, windows: true, places: true, quotas: true },
+  floors: true,
+};
+
+const isStep = (value: unknown): value is LimitCommand =>
+  isSection(value) &&
+  Object.hasOwn(stepNames, String(value.name)) &&
+  Array.isArray(value.keys) &&
+  value.keys.every((key) => typeof key === 'string') &&
+  Array.isArray(value.values) &&
+  value.values.every((one) => typeof one === 'string' || typeof one === 'number');
+
+/** Ten times a second, and thousands of values: looked at without making them anew. */
+const steps = z.custom<readonly LimitCommand[]>((value) => Array.isArray(value) && value.every(isStep));
+
+const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
+
+const problem = z.object({ source: z.string(), field: z.string(), message: z.string() });
+
+const settingsSchema = z.object({
+  worker: z.int().min(1),
+  workers: z.int().min(1),
+  /** Processes that ask nodes: the workers, and the primary where it has something to ask. */
+  upstreamClients: z.int().min(1),
+  configuration,
+  ledger: z.object({ rpcPort: port, pubsubPort: port, grpcPort: port.nullable() }).nullable(),
+  shreds: z.object({ url: z.string(), token: z.string() }).nullable(),
+});
+
+/** What a worker is told of its place. */
+export type WorkerSettings = z.output<typeof settingsSchema>;
+
+const workerAddress = z.object({
+  url: z.string(),
+  grpcUrl: z.string().nullable(),
+  hasShredStage: z.boolean(),
+  isDevelopment: z.boolean(),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasAnswered: z.boolean() })),
+});
+
+/** Where a worker is reached. */
+export type WorkerAddress = z.output<typeof workerAddress>;
+
+const reloadResult = z.union([
+  z.object({ changed: strings, restart: strings }),
+  z.object({ problems: z.array(problem) }),
+]);
+
+const reloadedBy = z.object({
+  actor: z.string(),
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+});
+
+/** What workers ask of the primary. */
+export const primaryMethods = {
+  /** The first question of a worker: how it is to run. */
+  getSettings: { request: empty, response: settingsSchema },
+  /** Its doors are open. */
+  ready: { request: workerAddress, response: empty },
+  /** It could not start. */
+  failed: { request: z.object({ problem: z.string() }), response: empty },
+  /** One exchange of limits. */
+  limits: { request: steps, response: z.array(z.unknown()) },
+  /** The page of metrics of all workers. */
+  metrics: { request: empty, response: z.string() },
+  /** Room for a file that is to be kept; false: there is none. */
+  reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
+  /** What became of it. */
+  settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
+  /** Somebody wants the configuration to be read again. */
+  reload: { request: reloadedBy, response: reloadResult },
+} as const satisfies IpcMethods;
+
+/** What the primary asks of workers. */
+export const workerMethods = {
+  /** Looks for changes of keys, now. */
+  refresh: { request: empty, response: empty },
+  /** Its own page of metrics. */
+  page: { request: empty, response: z.string() },
+  /** What speaks against a configuration that is to be in force. */
+  check: {
+    request: z.object({ configuration, restart: strings }),
+    response: z.object({ problems: z.array(problem) }),
+  },
+  /** Puts it into force. */
+  apply: { request: z.object({ configuration }), response: empty },
+  /**
+   * Drains and ends. Not by a signal: it would be the second of whoever tells all processes at once, as a terminal does,
+   * and a second one ends a process without any draining.
+   */
+  stop: { request: empty, response: empty },
+} as const satisfies IpcMethods;
+
+/** What is asked, and what is answered, by kind. */
+export type RequestOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.output<Kinds[Kind]['request']>;
+export type ResponseOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.output<
+  Kinds[Kind]['response']
+>;
+
+/** Whoever answers all kinds. What it throws is told to who asked, in words. */
+export type IpcHandlers<Kinds extends IpcMethods> = {
+  readonly [Kind in keyof Kinds]: (
+    request: RequestOf<Kinds, Kind>,
+  ) => ResponseOf<Kinds, Kind> | Promise<ResponseOf<Kinds, Kind>>;
+};

@@ -1,0 +1,45 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { PreparedStore } from '../access.ts';
+import type { LocalnetPorts } from '../localnet/localnet-process.ts';
+import type { ActiveNodes } from '../upstreams/active-nodes.ts';
+import { openAddedNodes } from '../upstreams/added-nodes.ts';
+import type { Shreds } from '../upstreams/shreds.ts';
+import { openStreams } from '../upstreams/streams.ts';
+import { openUpstreams } from '../upstreams/upstreams.ts';
+import { openShredRelay, type RelayAddress } from './shred-relay.ts';
+
+/** The shred stage in the primary, which tells it to the workers. */
+export type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
+
+/** Nobody begins a stream here, in the past or at all. */
+const withoutReplay = (configuration: Configuration): Configuration => ({
+  ...configuration,
+  replay: { ...configuration.replay, slots: 0 },
+  geyserSource: { ...configuration.geyserSource, demand: 'union' },
+});
+
+/**
+ * Gives the shred stage what it stands on, the nodes and their standard stage, and tells it to the workers.
+ * @param stops - gets what ends them.
+ */
+export async function relayShredStage(
+  configuration: Configuration,
+  shreds: Shreds,
+  ledger: LocalnetPorts | null,
+  { store, peppers }: PreparedStore,
+  log: Logger,
+  stops: (() => Promise<unknown>)[],
+): Promise<RelayedShredStage> {
+  const added = await openAddedNodes(store, peppers, log);
+  stops.push(added.stop);
+  const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
+  stops.push(upstreams.stop);
+  shreds.setRpcClient(upstreams.pool);
+  const streams = openStreams(withoutReplay(configuration), upstreams, shreds, log);
+  stops.push(async () => streams.stop());
+  added.follow(upstreams.activeNodes);
+  const relay = await openShredRelay(shreds.hub, log);
+  stops.push(relay.stop);
+  return { address: relay.address, activeNodes: upstreams.activeNodes };
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { dividedFields, toWorkerConfiguration } from './worker-configuration.ts';
+
+const whole = loadConfiguration(
+  { config: '/dev/null', upstreams: [{ url: 'http://127.0.0.1:1', network: 'devnet' }] },
+  {},
+);
+
+/** Every number of a configuration by its name. */
+const numbersOf = (configuration: Configuration): Map<string, number> =>
+  new Map(
+    Object.entries(configuration).flatMap(([section, fields]) =>
+      Object.entries(fields ?? {}).flatMap(([field, value]) =>
+        typeof value === 'number' ? [[`${section}.${field}`, value] as const] : [],
+      ),
+    ),
+  );
+
+describe('the configuration of one of several workers', () => {
+  it('has its part of each limit of the whole service, and everything else as it is', () => {
+    const before = numbersOf(whole);
+    const after = numbersOf(toWorkerConfiguration(whole, 4));
+    const divided = new Set(
+      Object.entries(dividedFields).flatMap(([section, fields]) =>
+        fields.map((field) => `${section}.${field}`),
+      ),
+    );
+    const others = { 'store.connectionsMax': 2, 'shared.gatewaysLeast': 4 };
+    for (const [name, value] of before) {
+      const part = value === 0 ? 0 : Math.max(1, Math.floor(value / 4));
+      const expected = Object.hasOwn(others, name)
+        ? others[name as keyof typeof others]
+        : divided.has(name)
+          ? part
+          : value;
+      expect([name, after.get(name)]).toEqual([name, expected]);
+    }
+    expect([...divided].filter((name) => !before.has(name))).toEqual([]);
+  });
+
+  it.each([
+    ['server.connectionsMax', 10_000, 2_500],
+    ['server.connectionsPerAddressMax', 1_000, 250],
+    ['server.bodiesMaxBytes', 268_435_456, 67_108_864],
+    ['websocket.connectionsMax', 10_000, 2_500],
+    ['websocket.queuesMaxBytes', 536_870_912, 134_217_728],
+    ['grpc.queuesMaxBytes', 1_073_741_824, 268_435_456],
+    ['cache.maxBytes', 134_217_728, 33_554_432],
+    ['keys.wrongKeysPerMinute', 120, 30],
+    // What is of one key, one client or one connection, or is shared otherwise.
+    ['keys.keysMax', 1_000_000, 1_000_000],
+    ['websocket.keySubscriptionsMax', 5_000, 5_000],
+    ['websocket.queueMaxBytes', 8_388_608, 8_388_608],
+    ['rest.requestsPerMinute', 600, 600],
+    ['storage.totalMaxBytes', 107_374_182_400, 107_374_182_400],
+  ])('%s: of %i each of four has %i', (name, all, part) => {
+    expect(numbersOf(whole).get(name)).toBe(all);
+    expect(numbersOf(toWorkerConfiguration(whole, 4)).get(name)).toBe(part);
+  });
+
+  it('asks of each node its part of what the node may be asked, and at least one request', () => {
+    const node = {
+      name: 'n',
+      network: 'devnet',
+      url: 'http://n',
+      ws: null,
+      grpc: null,
+      headers: {},
+    } as const;
+    const upstreams = [{ ...node, requestsPerSecond: 100, requestsBurst: 3 }, node];
+    const of = (workers: number) =>
+      toWorkerConfiguration({ ...whole, upstreams }, workers).upstreams.map(
+        ({ requestsPerSecond, requestsBurst }) => [requestsPerSecond, requestsBurst],
+      );
+    expect(of(2)).toEqual([
+      [50, 1],
+      [undefined, undefined],
+    ]);
+    expect(of(64)).toEqual([
+      [1, 1],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('changes nothing of the whole', () => {
+    const before = structuredClone(whole);
+    toWorkerConfiguration(whole, 8);
+    expect(whole).toEqual(before);
+  });
+});

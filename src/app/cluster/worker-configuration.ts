@@ -1,0 +1,113 @@
+import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
+
+/** Names of the members that are numbers, or null. */
+type NumbersOf<Section> = {
+  [Field in keyof Section]: Section[Field] extends number | null ? Field : never;
+}[keyof Section];
+
+type Divided = {
+  readonly [Section in keyof Configuration]?: readonly NumbersOf<Configuration[Section]>[];
+};
+
+/**
+ * What is a limit of the whole service, and is not shared while it runs: connections, calls to nodes, memory of queues,
+ * caches and bodies, work at a time. Each worker has its part. What holds for one key, one client or one connection, and
+ * what is shared (rates, windows, places, quotas), is the same in all.
+ */
+export const dividedFields = {
+  server: [
+    ...(['bodiesMaxBytes', 'answersMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
+    'requestsInFlightMax',
+  ],
+  upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
+  sending: [
+    ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
+    ...(['callsAtATime', 'acceptedMax'] as const),
+  ],
+  cache: [
+    ...(['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'] as const),
+    'redisPendingMaxBytes',
+  ],
+  sessions: ['sessionsMax'],
+  websocket: [
+    ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),
+    ...(['addressesMax', 'topicsMax', 'topicsIdleMax'] as const),
+  ],
+  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blocksKeptBytes', 'blockReadsMax'],
+  geyser: ['mintsMax', 'mintFetchesMax'],
+  grpc: [
+    ...(['connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax'] as const),
+    ...(['unaryInFlightMax', 'requestsMaxBytes', 'queuesMaxBytes'] as const),
+  ],
+  replay: ['maxBytes', 'replaysMax'],
+  geyserSource: ['backfillsMax'],
+  rest: ['callsInFlightMax', 'bodiesMaxBytes'],
+  offChain: [
+    ...(['inFlightMax', 'perHostMax', 'unprovenPerHostMax'] as const),
+    ...(['queueMax', 'perHostQueueMax', 'unprovenPerHostQueueMax'] as const),
+    ...(['memoryMaxBytes', 'diskMaxBytes', 'diskFilesMax', 'diskQueueMax'] as const),
+  ],
+  dasPool: ['connectionsMax', 'inFlightMax'],
+  confirmations: ['waitersMax', 'callsAtATime'],
+  storage: ['uploadsMax', 'uploadsWaitingMax'],
+  ipfs: ['openMax'],
+  kubo: ['connectionsMax'],
+  pinning: ['connectionsMax', 'watchedMax'],
+  semiWallets: ['derivationsMax', 'derivationQueueMax', 'freeTries'],
+  keys: ['usageRowsMax', 'usageJournalMaxBytes', 'wrongKeysPerMinute'],
+  accounts: ['accountFreeTries', 'addressFreeTries', 'hashesMax', 'hashesWaitingMax'],
+  controlApi: ['requestsMax', 'streamsMax'],
+  notices: ['inFlightMax'],
+  mail: ['inFlightMax', 'customerPerHour', 'receiverPerHour'],
+  requestLog: ['perSecond', 'lateMax', 'entriesMax', 'tailsMax', 'operatorTailsKept'],
+  telemetry: ['queueMax'],
+} as const satisfies Divided;
+
+/** A part of a limit, at least 1; 0 and null stand for none, or for any, and stay. */
+const partOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
+  limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
+
+const nodeShareOf = (node: UpstreamConfiguration, upstreamClients: number): UpstreamConfiguration => ({
+  ...node,
+  ...(node.requestsPerSecond == null
+    ? {}
+    : { requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients) }),
+  ...(node.requestsBurst == null ? {} : { requestsBurst: partOf(node.requestsBurst, upstreamClients) }),
+});
+
+function sectionOfWorker<Section extends object>(
+  section: Section,
+  fields: readonly string[],
+  workers: number,
+): Section {
+  const parts = fields.map((field) => [field, partOf(section[field as keyof Section] as number, workers)]);
+  return { ...section, ...Object.fromEntries(parts) };
+}
+
+/** PostgreSQL: fewer connections than that would have queries wait for the one that changes something. */
+const STORE_CONNECTIONS_MIN = 2;
+
+/**
+ * The configuration of a service, as it holds for one of so many workers.
+ * @param askers - processes that share what nodes may be asked.
+ */
+export function toWorkerConfiguration(
+  configuration: Configuration,
+  workers: number,
+  upstreamClients: number = workers,
+): Configuration {
+  const sections = Object.entries(dividedFields).map(([name, fields]) => [
+    name,
+    sectionOfWorker(configuration[name as keyof typeof dividedFields], fields, workers),
+  ]);
+  const { store, shared, upstreams } = configuration;
+  const connectionsMax = Math.max(STORE_CONNECTIONS_MIN, partOf(store.connectionsMax, workers));
+  return {
+    ...configuration,
+    ...(Object.fromEntries(sections) as Pick<Configuration, keyof typeof dividedFields>),
+    store: { ...store, connectionsMax },
+    // Each worker counts as one.
+    shared: { ...shared, gatewaysLeast: shared.gatewaysLeast * workers },
+    upstreams: upstreams.map((node) => nodeShareOf(node, upstreamClients)),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Problem } from '../../config/errors.ts';
+import type { ReloadActor, ReloadResult } from '../../control/api/services.ts';
+import type { LimitStore } from '../../control/shared/limit-store.ts';
+import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
+import type { LocalnetPorts } from '../localnet/localnet-process.ts';
+import type { ProposedChanges } from '../reload.ts';
+import type { Shreds } from '../upstreams/shreds.ts';
+
+/** What a worker does for the primary once it is built. */
+export type WorkerCallbacks = Readonly<{
+  /** Looks for changes of keys, now. */
+  refresh(): Promise<void>;
+  /** What speaks against a configuration that is to be in force. */
+  check(changes: ProposedChanges): readonly Problem[];
+  /** Puts it into force. */
+  apply(configuration: Configuration): void;
+}>;
+
+/** The place of a process that is one of several workers of one service: what it is given and need not have itself. */
+export type WorkerContext = Readonly<{
+  /** From 1 on. */
+  worker: number;
+  /** What of the configuration holds for one worker. */
+  toWorkerConfiguration(configuration: Configuration): Configuration;
+  /** Where the embedded ledger answers; null where there is none. */
+  ledger: LocalnetPorts | null;
+  /** Hears the shred stage from the primary; null where there is none. */
+  openShreds(log: Logger): Shreds | null;
+  /** Where limits are shared with the other workers. */
+  limits: LimitStore;
+  /** Room for stored files, of all workers together. */
+  sharedQuota: SharedStorageQuota;
+  /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
+  joinMetrics(own: () => string): () => Promise<string>;
+  /** Has the configuration read again for all workers. @throws ConfigurationError, NoAnswer */
+  reload(by: ReloadActor): Promise<ReloadResult>;
+  setCallbacks(callbacks: WorkerCallbacks): void;
+}>;

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { sql } from 'kysely';
+import { ArgumentsError } from '../../config/arguments.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/secrets.ts';
+import { resolveReference } from '../../config/secrets.ts';
+import {
+  BackupError,
+  restoreBackup,
+  schemaNumber,
+  type TableCount,
+  takeBackup,
+} from '../../control/database/backup/backup.ts';
+import { readBackupFile, writeBackupFile } from '../../control/database/backup/backup-file.ts';
+import { backupTables } from '../../control/database/backup/tables.ts';
+import { openDatabase, type Store } from '../../control/database/open.ts';
+import { databaseFile } from '../process/data-dir.ts';
+import { openStore } from '../store.ts';
+
+/** A database as `solway db` shows it. */
+export type DatabaseFacts = Readonly<{
+  place: string;
+  schema: Readonly<{ found: number; now: number }>;
+  tables: readonly Readonly<{ table: string; rows: number }>[];
+}>;
+
+/** Hears of each table that is done. */
+export type TableProgress = (count: TableCount) => void;
+
+/** A gateway that was seen as lately as this counts as running. Each tells of itself every 2 s. */
+const RUNNING_MS = 10_000;
+
+async function withStore<Result>(
+  configuration: Configuration,
+  createIfMissing: boolean,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const file = databaseFile(configuration.dataDir);
+  if (!createIfMissing && configuration.store.databaseUrl === null && !existsSync(file)) {
+    throw new BackupError(
+      `there is no database ${file}: give the --config or --data-dir that the service has`,
+    );
+  }
+  const store = await openStore(configuration);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function factsOf(store: Store): Promise<DatabaseFacts> {
+  const tables: { table: string; rows: number }[] = [];
+  for (const { name } of backupTables) {
+    const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`.execute(
+      store.db,
+    );
+    tables.push({ table: name, rows: Number(rows[0]?.rows ?? 0) });
+  }
+  return { place: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
+}
+
+/** Opens the database, which brings its schema forward, and says what is in it. */
+export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
+  withStore(configuration, true, factsOf);
+
+/** Writes all of the database into a file. @throws BackupError, errors of the system and of the driver. */
+export const backupDatabase = (
+  configuration: Configuration,
+  file: string,
+  onTable: TableProgress,
+): Promise<TableCount[]> => withStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
+
+/** Puts a backup into a database that nobody has used. @throws as `backupDatabase`. */
+export const restoreDatabase = (
+  configuration: Configuration,
+  file: string,
+  onTable: TableProgress,
+): Promise<TableCount[]> =>
+  withStore(configuration, true, async (store) => {
+    return restoreBackup(store, readBackupFile(file), onTable);
+  });
+
+/** @throws BackupError while a gateway works on the database: what it writes meanwhile would stay behind. */
+async function assertNoRunningGateway(store: Store): Promise<void> {
+  const newest = await store.db
+    .selectFrom('gateway')
+    .select((select) => select.fn.max<number | null>('seen_at').as('at'))
+    .executeTakeFirst();
+  if ((newest?.at ?? 0) < Date.now() - RUNNING_MS) return;
+  throw new BackupError(
+    'a gateway is running on this database: stop it first, and try again 10 seconds later',
+  );
+}
+
+/** @throws ArgumentsError, SecretReferenceError; neither holds the URL */
+function targetUrl(to: string, environment: Environment): string {
+  const url = resolveReference(to, environment, process.cwd());
+  if (/^postgres(?:ql)?:\/\//.test(url)) return url;
+  throw new ArgumentsError(
+    '--to names no PostgreSQL: write postgres://user@host/database, or env:NAME or file:PATH where that stands',
+  );
+}
+
+/**
+ * Copies all of the database into another one, which nobody has used, and compares every row.
+ * @param to - a PostgreSQL URL, or `env:NAME` or `file:PATH` where one stands.
+ */
+export async function moveDatabase(
+  configuration: Configuration,
+  to: string,
+  environment: Environment,
+  onTable: TableProgress,
+): Promise<Readonly<{ place: string; counts: TableCount[] }>> {
+  const url = targetUrl(to, environment);
+  return withStore(configuration, false, async (from) => {
+    await assertNoRunningGateway(from);
+    const target = await openDatabase({ url });
+    try {
+      return { place: target.location, counts: await restoreBackup(target, takeBackup(from), onTable) };
+    } finally {
+      await target.close();
+    }
+  });
+}

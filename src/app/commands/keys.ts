@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import { createLogger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/secrets.ts';
+import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
+import { type ApiClient, remoteApi } from '../../control/api/client.ts';
+import type { RouteInput } from '../../control/api/contract/contract.ts';
+import { buildHandlers } from '../../control/api/handlers/handlers.ts';
+import { ControlApi } from '../../control/api/server/control-api.ts';
+import type { KeyChange } from '../../control/keys/change-key.ts';
+import type { CreateKeyOptions, NewKey } from '../../control/keys/create-key.ts';
+import type { KeyOwnerResult } from '../../control/keys/find-key-owner.ts';
+import { KeyRefusedError } from '../../control/keys/key-register.ts';
+import type { KeyView } from '../../control/keys/key-view.ts';
+import { checkOverlap } from '../../control/keys/rotate-key.ts';
+import { openPeppers } from '../../control/pepper-proof.ts';
+import { addMissingPlans } from '../../control/plans.ts';
+import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
+import { type Product, products } from '../../protocol/product.ts';
+import { databaseFile } from '../process/data-dir.ts';
+import { apiServicesOf } from '../servers/control-services.ts';
+import { openStore, pepperSources } from '../store.ts';
+
+/** What a key is made with, as a person writes it. Times are Unix milliseconds. */
+export type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
+  Readonly<{ product: string; networks?: readonly string[] | undefined }>;
+
+/** What is changed of a key, as a person writes it. */
+export type ChangeKeyInput = Omit<KeyChange, 'networks'> &
+  Readonly<{ networks?: readonly string[] | null | undefined }>;
+
+/** The operations on keys, as a person at the command line has them. */
+export type KeyCommands = Readonly<{
+  create(options: CreateKeyInput): Promise<NewKey>;
+  list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
+  change(key: string, change: ChangeKeyInput): Promise<KeyView>;
+  /** @param overlapMs - absent: as the service has it. */
+  rotate(key: string, overlapMs: number | undefined): Promise<NewKey & { old: KeyView }>;
+  cutOverlap(key: string): Promise<KeyView>;
+  revoke(key: string): Promise<KeyView>;
+  disable(key: string): Promise<KeyView>;
+  enable(key: string): Promise<KeyView>;
+  identify(text: string): Promise<KeyOwnerResult>;
+}>;
+
+/** @throws KeyRefusedError not-found */
+function keyIdOf(keyText: string): string {
+  const id = parseKeyId(keyText);
+  if (id !== null) return id;
+  throw new KeyRefusedError(
+    'not-found',
+    'that names no key: give its id of 8 characters, as "solway keys list" shows it',
+  );
+}
+
+function productOf(name: string): Product {
+  if (Object.hasOwn(products, name)) return name as Product;
+  const productNames = Object.keys(products).join(', ');
+  throw new KeyRefusedError(
+    'invalid',
+    `there is no product "${name.slice(0, 32)}": it is one of ${productNames}`,
+  );
+}
+
+const PAGE_KEYS = 1_000;
+
+async function listAll(
+  api: ApiClient,
+  customer: string,
+  query: { product?: Product; withRevoked: string },
+): Promise<KeyView[]> {
+  const all: KeyView[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.call('GET /customers/{customer}/keys', {
+      path: { customer },
+      query: { ...query, limit: PAGE_KEYS, ...(cursor !== undefined && { cursor }) },
+    });
+    all.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}
+
+/** What is to be said of a key, in the shape of the contract: lists of its own, and nothing that is undefined. */
+const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
+
+type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
+type Change = RouteInput<'PATCH /customers/{customer}/keys/{key}'>['body'];
+
+function commandsOf(api: ApiClient, customer: string): KeyCommands {
+  const at = (keyText: string) => ({ path: { customer, key: keyIdOf(keyText) } });
+  return {
+    create: async ({ product, ...rest }) =>
+      api.call('POST /customers/{customer}/keys', {
+        path: { customer },
+        body: bodyOf<Create>({ ...rest, product: productOf(product) }),
+      }),
+    list: async ({ product, withRevoked }) =>
+      listAll(api, customer, {
+        withRevoked: String(withRevoked),
+        ...(product !== undefined && { product: productOf(product) }),
+      }),
+    change: async (key, change) =>
+      api.call('PATCH /customers/{customer}/keys/{key}', { ...at(key), body: bodyOf<Change>(change) }),
+    rotate: async (key, overlapMs) => {
+      if (overlapMs !== undefined) checkOverlap(overlapMs);
+      const body = overlapMs === undefined ? {} : { overlapMs };
+      return api.call('POST /customers/{customer}/keys/{key}/rotate', { ...at(key), body });
+    },
+    cutOverlap: async (key) => api.call('POST /customers/{customer}/keys/{key}/cut', at(key)),
+    revoke: async (key) => api.call('POST /customers/{customer}/keys/{key}/revoke', at(key)),
+    disable: async (key) => api.call('POST /customers/{customer}/keys/{key}/disable', at(key)),
+    enable: async (key) => api.call('POST /customers/{customer}/keys/{key}/enable', at(key)),
+    identify: (text) => identifyKey(api, text),
+  };
+}
+
+/** Keys of a text that are asked about at a time: as many as one question has room for. */
+const KEYS_PER_REQUEST = 8;
+
+/** Whose the first key is that is one here. What else the text holds concerns nobody. */
+async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
+  const keys = [...new Set(findApiKeys(text))];
+  let identified: KeyOwnerResult = { wellFormed: false, matches: false, key: null };
+  for (let from = 0; from < keys.length && !identified.matches; from += KEYS_PER_REQUEST) {
+    const batch = keys.slice(from, from + KEYS_PER_REQUEST).join(' ');
+    const next = await api.call('POST /keys/whose', { body: { text: batch } });
+    if (next.key !== null || identified.key === null) identified = next;
+  }
+  return identified;
+}
+
+/** What a text says of itself, without asking anybody: null where only the store knows. */
+export function identifyKeyOffline(text: string): KeyOwnerResult | null {
+  if (findApiKeys(text).length > 0) return null;
+  return { wellFormed: false, matches: false, key: null };
+}
+
+/** @throws KeyRefusedError not-found, where a store would have to be made for keys that cannot be there. */
+export function checkStoreExists({ store, dataDir }: Configuration): void {
+  const file = databaseFile(dataDir);
+  if (store.databaseUrl !== null || existsSync(file)) return;
+  throw new KeyRefusedError(
+    'not-found',
+    `there is no database ${file}: give the --config or --data-dir that the service has, or make a key first`,
+  );
+}
+
+const noAddress = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false });
+
+export type KeyCommandsOptions = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  /** Who acts, for the audit log. */
+  actor: string;
+  /** Whose keys; absent: the house's. */
+  customer: string | undefined;
+  /** Makes the database when there is none; else that is refused. */
+  createIfMissing: boolean;
+}>;
+
+/**
+ * Opens the store, does `work` through the control API of this process and closes it again. A running service learns
+ * of every change within a second.
+ * @throws what control throws: ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function withKeyCommands<Result>(
+  { configuration, environment, actor, customer = DEFAULT_CUSTOMER_ID, createIfMissing }: KeyCommandsOptions,
+  work: (commands: KeyCommands) => Promise<Result>,
+): Promise<Result> {
+  if (!createIfMissing) checkStoreExists(configuration);
+  const store = await openStore(configuration);
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    await addMissingPlans(store, configuration.plans, `cli:${actor}`);
+    const log = createLogger('silent', () => undefined);
+    const parts = {
+      configuration,
+      store,
+      peppers,
+      endpoints: [],
+      source: null,
+      mailer: null,
+      log,
+      serviceAddress: noAddress,
+    };
+    const services = apiServicesOf(parts);
+    const api = new ControlApi({ services, handlers: buildHandlers(services), log });
+    return await work(commandsOf({ call: (name, request) => api.call(name, request, actor) }, customer));
+  } finally {
+    await store.close();
+  }
+}
+
+export type RemoteKeyCommandsOptions = Readonly<{
+  /** Where the service is, without a path. */
+  url: string;
+  token: string;
+  /** Absent: the customer of the token, or the house where it is the operator's. */
+  customer: string | undefined;
+}>;
+
+/** The same on another machine, with a token. @throws ApiError, ApiUnreachableError */
+export async function remoteKeyCommands({
+  url,
+  token,
+  customer,
+}: RemoteKeyCommandsOptions): Promise<KeyCommands> {
+  const api = remoteApi({ url, token });
+  if (customer !== undefined) return commandsOf(api, customer);
+  const { customers } = await api.call('GET /me', {});
+  return commandsOf(api, customers[0]?.id ?? DEFAULT_CUSTOMER_ID);
+}

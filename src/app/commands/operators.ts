@@ -1,0 +1,145 @@
+import { hostname } from 'node:os';
+import { createLogger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/secrets.ts';
+import {
+  inviteFirstOperator,
+  inviteOperator,
+  listOperators,
+  type Operator,
+  type OperatorContext,
+  removeOperator,
+} from '../../control/accounts/operators.ts';
+import { openSignInLibrary } from '../../control/accounts/sign-in-library.ts';
+import { ApiError } from '../../control/api/api-error.ts';
+import { email as emailSchema } from '../../control/api/contract/values.ts';
+import type { Store } from '../../control/database/open.ts';
+import type { Peppers } from '../../control/pepper.ts';
+import { openPeppers } from '../../control/pepper-proof.ts';
+import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
+import { callableHost } from '../servers/callable-host.ts';
+import { accountOptionsOf } from '../servers/control-services.ts';
+import { openStore, pepperSources } from '../store.ts';
+
+/** What links begin with, and how it is known. */
+export type Pages = Readonly<{
+  url: string;
+  /** `running`: a service on this machine tells it. `assumed`: none does, and it is where one would listen. */
+  from: 'public_url' | 'command line' | 'running' | 'assumed';
+}>;
+
+/** What an operator does at the machine itself. Links are whole URLs. */
+export type OperatorCommands = Readonly<{
+  pages: Pages;
+  list(): Promise<readonly Operator[]>;
+  /** @param email - null: whoever has the link may take it. @throws ApiError 422 */
+  invite(email: string | null): Promise<string>;
+  remove(email: string): Promise<void>;
+  /** A link with which somebody sets a new password. @throws ApiError 404 */
+  passwordLink(email: string): Promise<string>;
+}>;
+
+const operatorContextOf = (configuration: Configuration, store: Store, actor: string): OperatorContext => ({
+  store,
+  actor,
+  invitationMs: accountOptionsOf(configuration).limits.invitationMs,
+  now: Date.now,
+});
+
+/** Where pages stand, as well as it is known without the service. */
+export function pagesUrl({ accounts, server }: Configuration): string {
+  if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
+  return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
+}
+
+/** A gateway that told nothing for so long has most likely ended. Each tells of itself every 2 s. */
+const RUNNING_MS = 10_000;
+
+async function findPages(
+  { configuration, isAddressGiven }: OperatorCommandsOptions,
+  store: Store,
+): Promise<Pages> {
+  const url = pagesUrl(configuration);
+  if (configuration.accounts.publicUrl !== null) return { url, from: 'public_url' };
+  if (isAddressGiven) return { url, from: 'command line' };
+  const running = await readGatewayUrl(store, hostname(), Date.now() - RUNNING_MS);
+  return running === null ? { url, from: 'assumed' } : { url: running, from: 'running' };
+}
+
+/**
+ * The link of the very first start.
+ * @param url - where the service answers.
+ * @returns null where there is an operator, or somebody holds such a link.
+ */
+export async function firstOperatorLink(
+  configuration: Configuration,
+  store: Store,
+  url: string,
+): Promise<string | null> {
+  const token = await inviteFirstOperator(operatorContextOf(configuration, store, 'first start'));
+  return token === null ? null : `${configuration.accounts.publicUrl ?? url}/setup#token=${token}`;
+}
+
+/** @throws ApiError 404 */
+async function resetToken(
+  configuration: Configuration,
+  store: Store,
+  peppers: Peppers,
+  email: string,
+): Promise<string> {
+  const tokens: string[] = [];
+  const parts = {
+    store,
+    peppers,
+    options: accountOptionsOf(configuration),
+    fallbackUrl: pagesUrl(configuration),
+    mailReset: async (_email: string, token: string) => void tokens.push(token),
+    now: Date.now,
+    log: createLogger('silent', () => undefined),
+  };
+  const library = openSignInLibrary(parts, []);
+  await library.api.requestPasswordReset({ body: { email } });
+  const [token] = tokens;
+  if (token !== undefined) return token;
+  throw new ApiError(404, 'NOT_FOUND', 'nobody here has this address: check its spelling');
+}
+
+export type OperatorCommandsOptions = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  /** Who acts, for the audit log. */
+  actor: string;
+  /** Whether the command line says where the service listens. */
+  isAddressGiven: boolean;
+}>;
+
+/**
+ * Opens the store, does `work` and closes it again.
+ * @throws what control throws: ApiError, PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function withOperatorCommands<Result>(
+  options: OperatorCommandsOptions,
+  work: (commands: OperatorCommands) => Promise<Result>,
+): Promise<Result> {
+  const { configuration, environment, actor } = options;
+  const store = await openStore(configuration);
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
+    const pages = await findPages(options, store);
+    return await work({
+      pages,
+      list: () => listOperators(store),
+      async invite(email) {
+        if (email !== null && !emailSchema.safeParse(email).success)
+          throw new ApiError(422, 'INVALID_FIELDS', 'that is no address: write it as anna@example.com');
+        return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
+      },
+      remove: (email) => removeOperator(operatorContext, email),
+      passwordLink: async (email) =>
+        `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+    });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,33 @@
+import { ApiError } from '../../control/api/api-error.ts';
+
+/** What fields of the control API are called on a command line: `cidrs` is `--cidr`. */
+export type OptionNames = Readonly<Record<string, string>>;
+
+/** What the control API says first of a question that is not as it must be. */
+const PREAMBLE = /^the (?:body|query) is not as it must be: /;
+const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
+/** Where the control API names routes and fields of its own, and what leads there from a command line. */
+const replacements: readonly (readonly [of: RegExp, words: string])[] = [
+  [/GET \/upstreams names/, 'solway upstream list names'],
+  [
+    /GET \/me lists yours, GET \/customers all of them for an operator$/,
+    'ids stand in the dashboard under Settings, for an operator under "Customers" there',
+  ],
+  [/\bforce it(?=\.?$)/, 'add --force'],
+];
+
+function inOption(part: string, options: OptionNames): string {
+  const [found = '', field = ''] = FIELD.exec(part) ?? [];
+  const option = Object.hasOwn(options, field) ? options[field] : undefined;
+  return option === undefined ? part : option + part.slice(found.length);
+}
+
+/** A refusal of the control API in the words of the command line that it answers; anything else as it is. */
+export function withOptionNames(error: unknown, options: OptionNames): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { status, code, fields, message } = error;
+  const plain = replacements.reduce((result, [of, replacement]) => result.replace(of, replacement), message);
+  const parts = plain.replace(PREAMBLE, '').split('; ');
+  const text = fields === undefined ? plain : parts.map((part) => inOption(part, options)).join('; ');
+  return new ApiError(status, code, text, fields === undefined ? {} : { fields });
+}

@@ -1,0 +1,176 @@
+import { stat } from 'node:fs/promises';
+import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/secrets.ts';
+import { countKeys } from '../../control/keys/key-quota.ts';
+import { pepperFile } from '../../control/pepper.ts';
+import { openPeppers } from '../../control/pepper-proof.ts';
+import { type ProbeReport, probeNode } from '../../upstream/probe/probe-node.ts';
+import { mistypedVariables } from '../configuration-warnings.ts';
+import { findStartMode, NoNodesError } from '../development-mode.ts';
+import { openDataDir } from '../process/data-dir.ts';
+import { openStore, pepperSources } from '../store.ts';
+import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
+import { readAddedNodes } from '../upstreams/added-nodes.ts';
+import { type Finding, runCheck } from './check.ts';
+import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './feeds.ts';
+import { checkLedger, checkLogFile, checkPorts, checkTls } from './host.ts';
+import { checkRest } from './rest.ts';
+import { checkSenders } from './senders.ts';
+
+function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
+  return runCheck('data folder', async () => {
+    await openDataDir(dataDir);
+    return `${dataDir} can be written`;
+  });
+}
+
+function checkDatabase(configuration: Configuration, environment: Environment): Promise<Finding> {
+  return runCheck('database', async () => {
+    const store = await openStore(configuration);
+    try {
+      await openPeppers(store, pepperSources(configuration, environment));
+      const count = await countKeys(store.db, Date.now());
+      return `${store.location} answers and holds ${count} keys; the pepper fits`;
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** What the database says of a start: the nodes that were added, and the mode. */
+type Stored = Readonly<{
+  added: readonly UpstreamConfiguration[];
+  isDevelopment: boolean;
+  findings: readonly Finding[];
+}>;
+
+const modeFinding = (verdict: Finding['verdict'], text: string): Finding => ({
+  subject: 'mode',
+  verdict,
+  text,
+});
+
+/** Says nothing of a database that cannot be read: `checkDatabase` does. */
+async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
+  const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
+  const store = await openStore(configuration).catch(() => null);
+  if (store === null) return nothing;
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
+    const { isDevelopment, note } = await findStartMode(configuration, store);
+    return { added, isDevelopment, findings: note === null ? [] : [modeFinding('warning', note)] };
+  } catch (error) {
+    if (!(error instanceof NoNodesError)) return nothing;
+    return { ...nothing, findings: [modeFinding('bad', error.message)] };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The pepper is what makes a stolen database worthless; others on the machine need not read it. */
+async function checkPepperRights(configuration: Configuration, environment: Environment): Promise<Finding[]> {
+  const { text, file, dataDir } = pepperSources(configuration, environment);
+  if (text !== undefined) return [];
+  const path = file ?? pepperFile(dataDir);
+  const rights = await stat(path).catch(() => null);
+  if (rights === null || (rights.mode & 0o077) === 0) return [];
+  return [{ subject: 'pepper', verdict: 'warning', text: `others may read ${path}: chmod 600 ${path}` }];
+}
+
+function describeReport(report: ProbeReport): string {
+  const facts = [
+    report.version === null ? 'version unknown' : `version ${report.version}`,
+    report.slot === null ? 'slot unknown' : `slot ${report.slot}`,
+    report.latencyMs === null ? null : `${Math.round(report.latencyMs)} ms`,
+  ];
+  return facts.filter((fact) => fact !== null).join(', ');
+}
+
+function findingsOf(report: ProbeReport): Finding[] {
+  const subject = `upstream ${report.node} (${report.network})`;
+  const found = report.findings.map(({ severity, finding, remedy }): Finding => {
+    return { subject, verdict: severity === 'error' ? 'bad' : 'warning', text: `${finding} ${remedy}` };
+  });
+  return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
+}
+
+/** What one node and its feeds were found to be; `report` is null when it could not even be asked. */
+type NodeCheck = Readonly<{
+  report: ProbeReport | null;
+  findings: readonly Finding[];
+  feeds: readonly Finding[];
+}>;
+
+async function checkUpstream(
+  { network, ...node }: UpstreamConfiguration,
+  timeoutMs: number,
+): Promise<NodeCheck> {
+  try {
+    const [report, pubsub, geyser] = await Promise.all([
+      probeNode(node, network, timeoutMs),
+      checkPubsub({ network, ...node }, timeoutMs),
+      checkGeyser({ network, ...node }, timeoutMs),
+    ]);
+    // Of a node that does not answer at all, PubSub says nothing more. Geyser may well be another machine.
+    const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
+    return { report, findings: findingsOf(report), feeds };
+  } catch {
+    const subject = `upstream ${node.name} (${network})`;
+    return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }], feeds: [] };
+  }
+}
+
+/** Nodes of one network that belong to different chains: all but one of the chains would never be asked. */
+function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
+  const networks = new Map<string, Map<string, string[]>>();
+  for (const { report } of nodeChecks) {
+    if (report === null || report.genesisHash === null) continue;
+    const chains = networks.get(report.network) ?? new Map<string, string[]>();
+    chains.set(report.genesisHash, [...(chains.get(report.genesisHash) ?? []), report.node]);
+    networks.set(report.network, chains);
+  }
+  return [...networks].flatMap(([network, chains]): Finding[] => {
+    if (chains.size < 2) return [];
+    const chainList = [...chains].map(([hash, nodes]) => `${hash} (${nodes.join(', ')})`).join(' and ');
+    const text = `its nodes belong to different chains: their genesis hashes are ${chainList}. Take out those of the wrong chain.`;
+    return [{ subject: `network ${network}`, verdict: 'bad', text }];
+  });
+}
+
+/**
+ * Looks at everything the service stands on: data folder, log file, database and pepper, port, ledger, every
+ * node and endpoint. Makes what a start would make (folder, log file, database, pepper) and nothing else. Never rejects.
+ */
+export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
+  const dataDir = await checkDataDir(configuration);
+  const database = await checkDatabase(configuration, environment);
+  const rights = await checkPepperRights(configuration, environment);
+  const { attemptTimeoutMs } = configuration.upstreamPool;
+  const { added, isDevelopment, findings: mode } = await readStored(configuration, environment);
+  const upstreams = [...configuration.upstreams, ...added];
+  const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
+  const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
+  return [
+    ...mistypedVariables(environment).map(
+      (text): Finding => ({ subject: 'environment', verdict: 'warning', text }),
+    ),
+    dataDir,
+    ...(await checkLogFile(configuration)),
+    database,
+    ...rights,
+    ...mode,
+    ...(await checkPorts(configuration, isDevelopment)),
+    ...(await checkTls(configuration)),
+    ...(isDevelopment ? await checkLedger(configuration) : []),
+    ...nodes.flatMap(({ findings, feeds }) => [...findings, ...feeds]),
+    ...checkChains(nodes),
+    ...checkAnyFeed(
+      configuration,
+      nodes.flatMap(({ feeds }) => feeds),
+    ),
+    ...(await checkSenders(configuration, attemptTimeoutMs)),
+    ...(await checkShreds(configuration, isDevelopment, attemptTimeoutMs)),
+    ...(await checkRest(configuration, reachable, attemptTimeoutMs)),
+  ];
+}

@@ -1,0 +1,87 @@
+import { createLogger } from '../../base/log.ts';
+import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
+import type { Network } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { methodRow } from '../../protocol/methods.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { DasClient, type DasServer } from '../../upstream/das/das-client.ts';
+import { createUpstreamPool } from '../../upstream/pool.ts';
+import { openTokenList } from '../servers/rest-services.ts';
+import { type Finding, runCheck } from './check.ts';
+
+/** A wallet that has nothing that REST shows. */
+const EMPTY_WALLET = '11111111111111111111111111111111';
+
+/** Calls that nodes often refuse, and what customers then do not get. */
+const requiredCalls = [
+  {
+    method: 'getTokenAccountsByOwner',
+    params: `["${EMPTY_WALLET}",{"programId":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"},{"encoding":"base64"}]`,
+    impact: 'REST shows no tokens and NFTs of wallets: switch on its index (--account-index spl-token-owner)',
+  },
+  {
+    method: 'getProgramAccounts',
+    params:
+      `["namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",{"encoding":"base64","dataSlice":{"offset":0,"length":0},` +
+      `"filters":[{"memcmp":{"offset":32,"bytes":"${EMPTY_WALLET}"}}]}]`,
+    impact:
+      'REST shows no stake accounts, domains and NFTs of MPL Core: switch on its index (--account-index program-id)',
+  },
+] as const;
+
+/** What a node refuses of what REST needs; nothing when it cannot be asked at all, which is said elsewhere. */
+async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
+  const log = createLogger('silent', () => {});
+  const limits = { attemptTimeoutMs: timeoutMs, timeoutMs };
+  const pool = createUpstreamPool({ nodes: { [network]: [node] }, limits, log });
+  const findings: Finding[] = [];
+  for (const { method, params, impact } of requiredCalls) {
+    const call = { network, method, row: methodRow(method), params: Buffer.from(params) };
+    const response = await pool.request(call).catch(() => null);
+    if (response === null || response.errorCode === 0) continue;
+    const text = `refuses ${method} (${response.errorCode}): ${impact}`;
+    findings.push({ subject: `upstream ${node.name} (${network})`, verdict: 'warning', text });
+  }
+  await pool.stop();
+  return findings;
+}
+
+const describe = (thrown: unknown): string => {
+  if (thrown instanceof NodeRefusal) return `refuses getAssetsByOwner (${thrown.error.code})`;
+  return thrown instanceof Failure ? 'does not answer' : 'cannot be asked';
+};
+
+async function checkDas(server: DasServer, configuration: Configuration): Promise<Finding> {
+  const client = new DasClient([server], configuration.dasPool);
+  const params = { ownerAddress: EMPTY_WALLET, page: 1, limit: 1 };
+  const subject = `DAS ${server.name} (${server.network})`;
+  try {
+    await client.request(server.network as Network, 'getAssetsByOwner', params, new AbortController().signal);
+    return { subject, verdict: 'good', text: 'answers' };
+  } catch (thrown) {
+    const text = `${describe(thrown)}: check its url and headers; compressed NFTs are not listed without it`;
+    return { subject, verdict: 'bad', text };
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * What the REST interface stands on besides the store.
+ * @param reachable - nodes that answer at all.
+ */
+export async function checkRest(
+  configuration: Configuration,
+  reachable: readonly UpstreamConfiguration[],
+  timeoutMs: number,
+): Promise<Finding[]> {
+  const nodes = await Promise.all(reachable.map((node) => checkNode(node, timeoutMs)));
+  const das = await Promise.all(configuration.das.map((server) => checkDas(server, configuration)));
+  const { tokenList } = configuration.rest;
+  if (tokenList === null) return [...nodes.flat(), ...das];
+  const list = await runCheck('token list', async () => {
+    await openTokenList(configuration);
+    return `${tokenList} can be taken`;
+  });
+  return [...nodes.flat(), ...das, list];
+}

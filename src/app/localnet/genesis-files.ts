@@ -1,0 +1,106 @@
+import { readFileSync, statSync } from 'node:fs';
+import { ArgumentsError } from '../../config/arguments.ts';
+import { readAccountDir, readAccountFile } from '../../localnet/genesis/account-file.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { Keypair } from '../../solana/ed25519.ts';
+import { programs } from '../../solana/programs.ts';
+import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
+
+/**
+ * What the command line wants to stand in a new ledger. An address may be the file of a keypair that has it; an
+ * account's may be `-` for the one that its file names.
+ */
+export type GenesisFiles = Readonly<{
+  /** Address and file. */
+  accounts: readonly (readonly string[])[];
+  accountDirs: readonly string[];
+  /** Address, file, and who may upgrade it: an address, or `none`, which is meant too where nothing is said. */
+  programs: readonly (readonly string[])[];
+  /** The address that gets the lamports of the genesis; null for none. */
+  mint: string | null;
+}>;
+
+export type GenesisContent = Readonly<{
+  accounts: readonly (readonly [Address, Account])[];
+  programs: readonly (readonly [Address, Uint8Array, Address | null])[];
+}>;
+
+const PROGRAM_FILE_MAX_BYTES = 10 * 1024 * 1024;
+const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
+
+const KEYPAIR_FILE_MAX_BYTES = 4096;
+
+/** An address as it stands, or that of a keypair file, as solana-test-validator takes them. */
+function addressArgument(option: string, text: string): Address {
+  const parsed = parseAddress(text);
+  if ('address' in parsed) return parsed.address;
+  const stat = statSync(text, { throwIfNoEntry: false });
+  const keypair = stat?.isFile() && stat.size <= KEYPAIR_FILE_MAX_BYTES ? readKeypair(text) : null;
+  if (keypair !== null) return keypair.address;
+  throw new ArgumentsError(
+    `${option}: "${text.slice(0, 64)}" is neither a base58 address of 32 bytes nor a keypair file`,
+  );
+}
+
+/** null when the file is none; what is in it is told to nobody. */
+function readKeypair(file: string): Keypair | null {
+  try {
+    return Keypair.fromJson(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the place of an address where the file's own is meant. */
+const FILES_OWN = '-';
+
+function readAccount(address: string, file: string): [Address, Account] {
+  return readAccountFile(file, address === FILES_OWN ? undefined : addressArgument('--account', address));
+}
+
+function readProgramFile(file: string): Uint8Array {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) throw new Error(`there is no file ${file}: build the program with cargo build-sbf`);
+  if (size > PROGRAM_FILE_MAX_BYTES)
+    throw new Error(`${file} is larger than ${PROGRAM_FILE_MAX_BYTES} bytes`);
+  const bytes = readFileSync(file);
+  if (!bytes.subarray(0, ELF_MAGIC.length).equals(ELF_MAGIC)) {
+    throw new Error(`${file} is not a compiled program: give the .so file that cargo build-sbf made`);
+  }
+  return new Uint8Array(bytes);
+}
+
+/** As solana-test-validator gives. */
+const MINT_SOL = 500_000_000n;
+
+const mintAccount = (): Account => ({
+  lamports: lamports(MINT_SOL * LAMPORTS_PER_SOL),
+  data: new Uint8Array(),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: U64_MAX,
+});
+
+function readProgram(option: string, [address = '', file = '', authority = 'none']: readonly string[]) {
+  const upgrader = authority === 'none' ? null : addressArgument(option, authority);
+  return [addressArgument(option, address), readProgramFile(file), upgrader] as const;
+}
+
+/**
+ * Reads the accounts and programs that a new ledger begins with.
+ * @throws Error that names the file and says what to mend; ArgumentsError when an address is none.
+ */
+export function readGenesisFiles(files: GenesisFiles): GenesisContent {
+  const { accounts, accountDirs, mint } = files;
+  return {
+    accounts: [
+      ...(mint === null ? [] : [[addressArgument('--mint', mint), mintAccount()] as const]),
+      ...accountDirs.flatMap(readAccountDir),
+      ...accounts.map(([address = '', file = '']) => readAccount(address, file)),
+    ],
+    programs: files.programs.map((program) =>
+      readProgram(program.length > 2 ? '--upgradeable-program' : '--bpf-program', program),
+    ),
+  };
+}

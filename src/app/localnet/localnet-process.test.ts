@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import { problemText } from '../problem-text.ts';
+import { EmbeddedLedgerError, LocalnetProcess, type LocalnetProcessOptions } from './localnet-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'solway-process-'));
+const started: LocalnetProcess[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(started.splice(0).map((ledger) => ledger.stop()));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A ledger whose program is this code instead. */
+function ledgerOf(code: string, options: Partial<LocalnetProcessOptions> = {}) {
+  const file = join(folder, `${started.length}-${Date.now()}.mjs`);
+  writeFileSync(file, code);
+  const lines: { delay?: number }[] = [];
+  const ledger = new LocalnetProcess({
+    program: [process.execPath, file],
+    ledgerDir: folder,
+    rpcPort: 0,
+    slotMs: 400,
+    slotsPerEpoch: 64,
+    faucetSol: 1,
+    historySlotsMax: 200,
+    readyTimeoutMs: 20_000,
+    restartDelayMinMs: 1,
+    restartDelayMaxMs: 4,
+    healthyAfterMs: 60_000,
+    stopTimeoutMs: 1_000,
+    log: createLogger('warn', (line) => void lines.push(JSON.parse(line))),
+    ...options,
+  });
+  started.push(ledger);
+  const delays = () => lines.flatMap(({ delay }) => (delay === undefined ? [] : [delay]));
+  return { ledger, delays };
+}
+
+const DIES_WHEN_READY =
+  "process.send({ event: 'ready', rpcPort: 1, pubsubPort: 2, grpcPort: 3 }, () => process.exit(1))";
+
+describe('a ledger that dies', () => {
+  it('again and again is started again after ever longer pauses', async () => {
+    const { ledger, delays } = ledgerOf(DIES_WHEN_READY);
+    await ledger.start();
+    await vi.waitFor(() => expect(delays().slice(0, 4)).toEqual([1, 2, 4, 4]), 15_000);
+  });
+
+  it('is started again on the ports it had', async () => {
+    const ports = join(folder, 'ports');
+    const given = (name: string) => `process.argv[process.argv.indexOf('${name}') + 1]`;
+    const pair = `${given('--rpc-port')} + ',' + ${given('--geyser-port')} + ' '`;
+    const note = `appendFileSync(${JSON.stringify(ports)}, ${pair});`;
+    const { ledger } = ledgerOf(`import { appendFileSync } from 'node:fs'; ${note} ${DIES_WHEN_READY}`);
+    expect(await ledger.start()).toMatchObject({ rpcPort: 1, pubsubPort: 2, grpcPort: 3 });
+    const seen = () => readFileSync(ports, 'utf8').trim().split(' ').slice(0, 3);
+    await vi.waitFor(() => expect(seen()).toEqual(['0,0', '1,3', '1,3']), 15_000);
+  });
+
+  it('is left dead for the whole of each pause', async () => {
+    const starts = join(folder, 'starts');
+    const note = `appendFileSync(${JSON.stringify(starts)}, Date.now() + ' ');`;
+    const notes = `import { appendFileSync } from 'node:fs'; ${note}`;
+    const { ledger } = ledgerOf(notes + DIES_WHEN_READY, { restartDelayMinMs: 300, restartDelayMaxMs: 600 });
+    await ledger.start();
+    const times = () => readFileSync(starts, 'utf8').trim().split(' ').map(Number);
+    await vi.waitFor(() => expect(times().length).toBeGreaterThan(2), 15_000);
+    const [first = 0, second = 0, third = 0] = times();
+    expect(second - first).toBeGreaterThanOrEqual(300);
+    expect(third - second).toBeGreaterThanOrEqual(600);
+  });
+
+  it('after it ran well for a while is started again as at its first death', async () => {
+    const { ledger, delays } = ledgerOf(DIES_WHEN_READY, { healthyAfterMs: 0 });
+    await ledger.start();
+    await vi.waitFor(() => expect(delays().slice(0, 3)).toEqual([1, 1, 1]), 15_000);
+  });
+});
+
+describe('a ledger that does not start', () => {
+  it('says why in one sentence, with the names of our own fields', async () => {
+    const line = 'solway: port 1 is taken: choose another with --rpc-port';
+    const code = `console.error('{"level":40}'); console.error(${JSON.stringify(line)}); process.exitCode = 1;`;
+    const error = await ledgerOf(code).ledger.start().catch(String);
+    expect(error).toBe(
+      'EmbeddedLedgerError: the embedded ledger did not start: port 1 is taken: choose another with localnet.rpc_port',
+    );
+    const own = new EmbeddedLedgerError('port 1 is taken');
+    expect(problemText(own)).toBe('the embedded ledger did not start: port 1 is taken');
+  });
+
+  it('without a word says how it ended, or that it took too long', async () => {
+    await expect(ledgerOf('process.exitCode = 3').ledger.start()).rejects.toThrow(
+      'it ended with exit code 3',
+    );
+    const endless = ledgerOf('setInterval(() => undefined, 1000)', { readyTimeoutMs: 200 });
+    await expect(endless.ledger.start()).rejects.toThrow('it was not ready after 200 ms');
+  });
+
+  it('because its program is not there leaves no timer behind, and can be stopped', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { ledger } = ledgerOf('', { program: [join(folder, 'none')] });
+    await expect(ledger.start()).rejects.toThrow('ENOENT');
+    expect(vi.getTimerCount()).toBe(0);
+    await ledger.stop();
+  });
+});

@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Logger } from '../../base/log.ts';
+
+export type LocalnetProcessOptions = Readonly<{
+  /** Program and first arguments that start this very program again, ending before the sub-command. */
+  program: readonly [string, ...string[]];
+  ledgerDir: string;
+  /** 0 takes a free port at the first start and keeps it for restarts. */
+  rpcPort: number;
+  /** 0, the default, takes a free port at the first start and keeps it for restarts. */
+  geyserPort?: number;
+  /** Where it sends shreds of what it is going to run, as `host:port`; null, the default, for nowhere. */
+  shredsTo?: string | null;
+  slotMs: number;
+  slotsPerEpoch: number;
+  faucetSol: number;
+  historySlotsMax: number;
+  /** How long the ledger may take to open. */
+  readyTimeoutMs: number;
+  restartDelayMinMs: number;
+  restartDelayMaxMs: number;
+  /** Who ran that long before it died is started again as at its first death. */
+  healthyAfterMs: number;
+  /** How long it may take to flush and close. */
+  stopTimeoutMs: number;
+  log: Logger;
+}>;
+
+/** What the child says over its channel once it answers. */
+export type LocalnetReady = Readonly<{
+  event: 'ready';
+  rpcPort: number;
+  pubsubPort: number;
+  /** Of Geyser; null when it is off. */
+  grpcPort: number | null;
+}>;
+
+/** Where the ledger answers. PubSub stays beside JSON-RPC, so all are kept for restarts. */
+export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort' | 'grpcPort'>;
+
+const isReady = (message: unknown): message is LocalnetReady =>
+  typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
+
+/** The embedded ledger did not become ready; the message says why in one sentence. */
+export class EmbeddedLedgerError extends Error {
+  constructor(reason: string) {
+    super(`the embedded ledger did not start: ${reason}`);
+    this.name = 'EmbeddedLedgerError';
+  }
+}
+
+/** Lines of the child's standard error that are kept to explain why it did not start. */
+const LAST_LINES_MAX = 20;
+const LINE_MAX_CHARS = 2_000;
+
+/**
+ * The embedded ledger as a process of its own: the VM aborts its process on some faults, and a scan must not
+ * stall the gateway. When it dies it is started again on the same port, where it resumes from its log.
+ */
+export class LocalnetProcess {
+  readonly #options: LocalnetProcessOptions;
+  #child: ChildProcess | null = null;
+  #rpcPort: number;
+  #geyserPort: number;
+  #stopping = false;
+  /** Deaths since it last ran for `healthyAfterMs`. */
+  #deaths = 0;
+  #readyAt = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #lastLines: string[] = [];
+
+  constructor(options: LocalnetProcessOptions) {
+    this.#options = options;
+    this.#rpcPort = options.rpcPort;
+    this.#geyserPort = options.geyserPort ?? 0;
+  }
+
+  /**
+   * Starts the ledger.
+   * @returns the ports on which it answers.
+   * @throws EmbeddedLedgerError with the child's last words when it does not become ready.
+   */
+  async start(): Promise<LocalnetPorts> {
+    const ports = await this.#spawn();
+    this.#rpcPort = ports.rpcPort;
+    this.#geyserPort = ports.grpcPort ?? this.#geyserPort;
+    return ports;
+  }
+
+  /** Asks the ledger to flush and close; kills it when it takes longer than `stopTimeoutMs`. */
+  stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const child = this.#child;
+    // Without a pid it never began, and will not say that it ended.
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+      return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.stopTimeoutMs);
+      child.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      child.kill('SIGTERM');
+    });
+  }
+
+  #arguments(): string[] {
+    const options = this.#options;
+    return [
+      'localnet',
+      ...['--ledger', options.ledgerDir],
+      ...['--rpc-port', String(this.#rpcPort)],
+      ...['--geyser-port', String(this.#geyserPort)],
+      ...(options.shredsTo ? ['--shreds-to', options.shredsTo] : []),
+      ...['--slot-ms', String(options.slotMs)],
+      ...['--slots-per-epoch', String(options.slotsPerEpoch)],
+      ...['--faucet-sol', String(options.faucetSol)],
+      ...['--limit-ledger-slots', String(options.historySlotsMax)],
+      '--quiet',
+    ];
+  }
+
+  #spawn(): Promise<LocalnetPorts> {
+    const [command, ...first] = this.#options.program;
+    const child = spawn(command, [...first, ...this.#arguments()], {
+      // The channel both reports readiness and, by closing, tells the child that its gateway is gone.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Ctrl+C in a terminal goes to the whole group: the ledger must answer until the gateway has drained.
+      detached: true,
+    });
+    this.#child = child;
+    this.#captureOutput(child);
+    return new Promise((resolve, reject) => {
+      const { readyTimeoutMs } = this.#options;
+      let late = false;
+      let ready = false;
+      const timer = setTimeout(() => {
+        late = true;
+        child.kill('SIGKILL');
+      }, readyTimeoutMs);
+      child.on('message', (message) => {
+        if (!isReady(message)) return;
+        ready = true;
+        this.#readyAt = performance.now();
+        clearTimeout(timer);
+        resolve(message);
+      });
+      child.once('error', ({ message }) => {
+        clearTimeout(timer);
+        reject(new EmbeddedLedgerError(message));
+      });
+      // Not at its exit: what it wrote last may still be under way.
+      child.once('close', (code, signal) => {
+        clearTimeout(timer);
+        if (late) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
+        else if (!ready) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
+        else if (!this.#stopping) this.#restartAfter(code, signal);
+      });
+    });
+  }
+
+  /** What the ledger has to say stands in the service's log, and its last words explain its end. */
+  #captureOutput(child: ChildProcess): void {
+    this.#lastLines = [];
+    if (child.stderr === null) return;
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      this.#lastLines = [...this.#lastLines, line].slice(-LAST_LINES_MAX);
+      this.#options.log.warn({ words: line.slice(0, LINE_MAX_CHARS) }, 'the embedded ledger says');
+    });
+  }
+
+  /** The sentence the child ended with; the names of its options are those of our fields. */
+  #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
+    const sentence = this.#lastLines.findLast((line) => line.startsWith('solway: '));
+    if (sentence === undefined)
+      return `it ended with ${signal ?? `exit code ${code}`}; the log has its words`;
+    return sentence.slice('solway: '.length).replaceAll('--rpc-port', 'localnet.rpc_port');
+  }
+
+  #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
+    const { restartDelayMinMs, restartDelayMaxMs, healthyAfterMs, log } = this.#options;
+    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
+    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
+    this.#deaths++;
+    log.warn(
+      { code, signal, lastWords: this.#lastLines, delay },
+      'the embedded ledger died; starting it again',
+    );
+    this.#schedule(delay);
+  }
+
+  #schedule(delay: number): void {
+    this.#timer = setTimeout(() => {
+      this.#spawn().catch((error: unknown) => {
+        if (this.#stopping) return;
+        this.#options.log.error({ err: error }, 'the embedded ledger did not come back; trying again');
+        this.#schedule(this.#options.restartDelayMaxMs);
+      });
+    }, delay);
+  }
+}

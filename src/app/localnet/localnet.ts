@@ -1,0 +1,234 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../base/log.ts';
+import { localnetDefaults } from '../../config/localnet-defaults.ts';
+import { LedgerInUseError } from '../../localnet/genesis/ledger-lock.ts';
+import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../localnet/genesis/open.ts';
+import { type LocalnetServer, startLocalnetServer } from '../../localnet/http/server.ts';
+import {
+  type FaucetServer,
+  type SignAirdrop,
+  startFaucetServer,
+} from '../../localnet/network/faucet-server.ts';
+import { type GossipSocket, holdGossipPort } from '../../localnet/network/gossip-socket.ts';
+import { openShredSender, type ShredSender, type ShredTarget } from '../../localnet/network/shred-sender.ts';
+import type { Contact, Genesis } from '../../localnet/node.ts';
+import { type PubsubServer, startPubsubServer } from '../../localnet/pubsub/server.ts';
+import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
+import type { LocalnetGeyser } from './localnet-geyser.ts';
+import { writeValidatorLog } from './validator-log.ts';
+import { warpTo } from './warp-slot.ts';
+
+export type LocalnetOptions = LocalNodeOptions &
+  Readonly<{
+    host: string;
+    /** JSON-RPC; WebSockets are served on the port after it. 0 takes a free pair. */
+    rpcPort: number;
+    /** The faucet's own door; null, the default, for none, 0 takes a free port. */
+    faucetPort?: number | null;
+    /** Ports for Geyser, tried in turn until one is free; 0 is any. None, the default, for no Geyser. */
+    geyserPorts?: readonly number[];
+    /** Where shreds of what is going to run are sent over UDP, before it does. Default nowhere. */
+    shredsTo?: readonly ShredTarget[];
+    /** Milliseconds at the least by which they leave before it runs. Default `localnetDefaults.shredLeadMs`. */
+    shredLeadMs?: number;
+    /** UDP port of the gossip address; 0, the default, takes a free one. */
+    gossipPort?: number;
+    /** Empty blocks are made up to this slot before the doors open. Default 0. */
+    warpSlot?: number;
+    /** How long to wait for a process that has the ledger open, and may be about to end. */
+    inUseWaitMs: number;
+    log: Logger;
+  }>;
+
+/** The embedded ledger as a node of its own. */
+export type Localnet = Readonly<{
+  rpcPort: number;
+  /** The port after it. */
+  pubsubPort: number;
+  /** null when the faucet has no door of its own. */
+  faucetPort: number | null;
+  /** null when there is no Geyser. */
+  grpcPort: number | null;
+  genesis: Genesis;
+  /** Slot that froze last. */
+  tip(): bigint;
+  /** Finishes what is under way, makes everything durable, lets go of the ledger. */
+  stop(): Promise<void>;
+}>;
+
+/** What keeps a door from opening, in words that say what to do. */
+function listenProblem(error: unknown, host: string, port: number, rpcPort: number): unknown {
+  const which = port === rpcPort ? '' : `, on which WebSockets are served beside --rpc-port ${rpcPort},`;
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new Error(
+        `port ${port} of ${host}${which} is taken: stop what listens there or choose another with --rpc-port`,
+      );
+    case 'ERR_SOCKET_BAD_PORT':
+      return new Error(
+        `there is no port after ${rpcPort} for WebSockets: choose a lower one with --rpc-port`,
+      );
+    case 'EACCES':
+      return new Error(`this user may not listen on port ${port}: choose one from 1024 up with --rpc-port`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`this machine does not have the address ${host}: correct --bind-address`);
+    default:
+      return error;
+  }
+}
+
+type LocalnetServers = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
+
+/** Opens both doors. @throws Error that says what to do; nothing is open then. */
+async function openServers(
+  node: OpenLocalNode,
+  { host, rpcPort, log }: LocalnetOptions,
+): Promise<LocalnetServers> {
+  let lastPort = rpcPort;
+  const at = (port: number) => {
+    lastPort = port;
+    return { host, port, log };
+  };
+  const openRpc = (port: number) => startLocalnetServer(node, at(port));
+  const openPubsub = (port: number) => startPubsubServer(node, at(port));
+  try {
+    const opening =
+      rpcPort === 0
+        ? openOnFreePorts(openRpc, openPubsub)
+        : openOnConsecutivePorts(rpcPort, openRpc, openPubsub);
+    const [rpc, pubsub] = await opening;
+    return { rpc, pubsub };
+  } catch (error) {
+    throw listenProblem(error, host, lastPort, rpcPort);
+  }
+}
+
+const IN_USE_PAUSE_MS = 100;
+
+async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnType<typeof openLocalNode> {
+  const end = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await openLocalNode(options);
+    } catch (error) {
+      // Only a ledger whose gateway is gone is about to end by itself.
+      const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
+      if (!isTransient || performance.now() >= end) throw error;
+      await delay(IN_USE_PAUSE_MS);
+    }
+  }
+}
+
+/** What keeps the port of an option from being had, in words that say what to do. */
+const portProblem = (host: string, port: number, option: string) => (error: unknown) => {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  throw new Error(
+    `port ${port} of ${host} is taken: stop what listens there or choose another with ${option}`,
+  );
+};
+
+/** Opens the faucet's door, where one is wanted. @throws Error that says what to do. */
+async function openFaucet(
+  node: OpenLocalNode,
+  { host, faucetPort: port = null, log }: LocalnetOptions,
+): Promise<FaucetServer | null> {
+  if (port === null) return null;
+  const sign: SignAirdrop = (to, amount, blockhash) => node.signAirdrop(to, amount, blockhash).wire;
+  return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
+}
+
+/** What is opened beside JSON-RPC and PubSub, to be closed in turn. */
+type AuxiliaryServers = {
+  faucet: FaucetServer | null;
+  gossip: GossipSocket | null;
+  geyser: LocalnetGeyser | null;
+};
+
+/** Opens Geyser, where it is wanted. @throws Error that says what to do. */
+async function openGeyser(
+  node: OpenLocalNode,
+  { host, geyserPorts: ports = [], log }: LocalnetOptions,
+): Promise<LocalnetGeyser | null> {
+  const [first] = ports;
+  if (first === undefined) return null;
+  // Its server takes a moment to load, which those who go without need not wait for.
+  const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
+  return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
+}
+
+async function openAuxiliaryServers(
+  node: OpenLocalNode,
+  settings: LocalnetOptions,
+  opened: AuxiliaryServers,
+): Promise<void> {
+  const { host, gossipPort: port = 0, log } = settings;
+  opened.faucet = await openFaucet(node, settings);
+  opened.gossip = await holdGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+  opened.geyser = await openGeyser(node, settings);
+}
+
+const closeAuxiliaryServers = ({ faucet, gossip, geyser }: AuxiliaryServers): Promise<unknown> =>
+  Promise.all([faucet?.close(), gossip?.close(), geyser?.close()]);
+
+/** The ledger answers without that file too. */
+function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
+  try {
+    writeValidatorLog(ledgerDir, genesis, contact, new Date());
+  } catch (error) {
+    log.warn({ err: error, dir: ledgerDir }, 'validator.log cannot be written');
+  }
+}
+
+/** Opens what sends shreds, where they are wanted. @throws Error that says what to do. */
+async function openShreds({ shredsTo: targets = [], log }: LocalnetOptions): Promise<ShredSender | null> {
+  if (targets.length === 0) return null;
+  return openShredSender({ targets, log }).catch((cause: unknown) => {
+    const { code, hostname } = cause as NodeJS.ErrnoException & { hostname?: string };
+    if (code !== 'ENOTFOUND') throw cause;
+    throw new Error(`the host ${hostname} is not known: correct --shreds-to`, { cause });
+  });
+}
+
+/** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
+export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
+  const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
+  const shreds = await openShreds(settings);
+  const sending =
+    shreds === null
+      ? {}
+      : { sendShreds: shreds.send, shredLeadMs: settings.shredLeadMs ?? localnetDefaults.shredLeadMs };
+  const node = await openWhenFree({ ...options, ...sending }, inUseWaitMs).catch(async (error: unknown) => {
+    await shreds?.close();
+    throw error;
+  });
+  const auxiliary: AuxiliaryServers = { faucet: null, gossip: null, geyser: null };
+  try {
+    await warpTo(node, BigInt(settings.warpSlot ?? 0));
+    await openAuxiliaryServers(node, settings, auxiliary);
+    const { rpc, pubsub } = await openServers(node, settings);
+    const at = (port: number | undefined): string => `${host}:${port}`;
+    const contact = { gossip: at(auxiliary.gossip?.port), rpc: at(rpc.port), pubsub: at(pubsub.port) };
+    node.contact = contact;
+    const stop = async () => {
+      await Promise.all([rpc.close(), pubsub.close(), closeAuxiliaryServers(auxiliary)]);
+      await node.stop();
+      await shreds?.close();
+    };
+    const { genesis } = node;
+    const tip = () => node.bank('processed').slot;
+    tryWriteValidatorLog(settings, genesis, contact);
+    const ports = {
+      rpcPort: rpc.port,
+      pubsubPort: pubsub.port,
+      faucetPort: auxiliary.faucet?.port ?? null,
+      grpcPort: auxiliary.geyser?.port ?? null,
+    };
+    return { ...ports, genesis, tip, stop };
+  } catch (error) {
+    await closeAuxiliaryServers(auxiliary);
+    await node.stop();
+    await shreds?.close();
+    throw error;
+  }
+}

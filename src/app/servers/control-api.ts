@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { SignIn } from '../../control/accounts/sign-in.ts';
+import { buildHandlers } from '../../control/api/handlers/handlers.ts';
+import { ControlApi } from '../../control/api/server/control-api.ts';
+import { HttpApi } from '../../control/api/server/http-api.ts';
+import type { ApiServices } from '../../control/api/services.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import type { TrustedProxies } from '../../servers/client-address.ts';
+import type { HttpHandler, HttpRoutes } from '../../servers/http/routes.ts';
+import { apiServicesOf, type ControlOptions } from './control-services.ts';
+
+/** Where everything of the control API and of signing in stands. */
+export const CONTROL_PREFIX = '/api/';
+
+const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
+
+/** The control API, as doors and commands have it. */
+export type Control = Readonly<{
+  services: ApiServices;
+  api: ControlApi;
+  routes(proxies: TrustedProxies): HttpRoutes;
+  /** Ends answers that go on: live tails. */
+  endStreams(): void;
+  stop(): Promise<void>;
+}>;
+
+/** A link with which a password is set anew goes by mail only, and only to an address that is configured. */
+function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
+  if (mailer === null || publicUrl === null) return null;
+  return async (email: string, token: string): Promise<void> => {
+    const text = [
+      'Somebody asked to set a new password for your Solway account. If it was you, open',
+      `${publicUrl}/reset-password#token=${token}`,
+      'within an hour. If not, do nothing: your password is as it was.\n',
+    ].join('\n\n');
+    // Not awaited by the caller: how long it takes would tell whether there is such an account.
+    mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
+      log.warn('a mail with a link for a new password could not be handed over');
+    });
+  };
+}
+
+/** Builds the control API over an open store. */
+export function openControl(parts: ControlOptions): Control {
+  const { configuration, store, peppers, log } = parts;
+  const services = apiServicesOf(parts);
+  const options = services.accounts;
+  const api = new ControlApi({ services, handlers: buildHandlers(services), log });
+  const signIn = new SignIn({
+    store,
+    peppers,
+    options,
+    fallbackUrl: `${configuration.server.tls === null ? 'http' : 'https'}://localhost:${configuration.server.port}`,
+    mailReset: mailReset(parts, options.publicUrl),
+    now: services.now,
+    log,
+  });
+  void signIn.start();
+  const http = new HttpApi({
+    api,
+    identify: (request, { address }) => signIn.identify(request, address),
+    signIn: signIn.guard,
+    options: configuration.controlApi,
+  });
+  return {
+    services,
+    api,
+    routes: (proxies) => controlRoutes(http, proxies),
+    endStreams: () => http.endStreams(),
+    stop: () => signIn.stop(),
+  };
+}
+
+/** The control API as routes. */
+export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {
+  const addressOf = ({ socket, headers }: IncomingMessage): string =>
+    proxies.clientOf(socket, headers).address;
+  const listener = getRequestListener(
+    (request, env) => http.fetch(request, { address: addressOf(env.incoming as IncomingMessage) }),
+    { overrideGlobalObjects: false, hostname: 'localhost' },
+  );
+  const answer: HttpHandler = (request, response) => listener(request, response);
+  return new Map([[`${CONTROL_PREFIX}**`, new Map(verbs.map((verb) => [verb, answer]))]]);
+}
+
+/** How requests below /api are refused before they reach it. */
+export const controlRefusal = (failure: Failure): Buffer =>
+  Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);

@@ -1,0 +1,103 @@
+import type { Logger } from '../../base/log.ts';
+import { withDefaults } from '../../base/with-defaults.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { showConfiguration } from '../../config/redacted-view.ts';
+import {
+  type AccountLimits,
+  type AccountOptions,
+  accountLimits,
+} from '../../control/accounts/account-options.ts';
+import type { ApiServices, Mailer } from '../../control/api/services.ts';
+import type { Store } from '../../control/database/open.ts';
+import { MailRateLimiter } from '../../control/notices/mail-rate-limiter.ts';
+import type { Peppers } from '../../control/pepper.ts';
+import type { RpcClient } from '../../protocol/call.ts';
+import { PROGRAM_VERSION } from '../program-version.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Where calls go, without a path. */
+export type ServiceAddress = Readonly<{
+  url: string;
+  grpcUrl: string | null;
+  hasShredStage: boolean;
+  isDevelopment: boolean;
+}>;
+
+export type ControlOptions = Readonly<{
+  configuration: Configuration;
+  store: Store;
+  peppers: Peppers;
+  /** Those of the REST interface; to read them takes as long as all else at the command line, which shows none. */
+  endpoints: ApiServices['endpoints'];
+  source: RpcClient | null;
+  mailer: Mailer | null;
+  log: Logger;
+  /** What others add: of the request log, of leaks. */
+  more?: Partial<ApiServices>;
+  /** Asked when it is known: once the doors are open. */
+  serviceAddress: () => ServiceAddress;
+}>;
+
+/** The options of accounts that the configuration names; what changes of it while the service runs is read there. */
+export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
+  const { publicUrl, oidc, sessionDays, accountFreeTries, addressFreeTries } = accounts;
+  const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {
+    sessionMs: sessionDays * DAY_MS,
+    get invitationMs() {
+      return accounts.invitationDays * DAY_MS;
+    },
+    accountTries: { ...accountLimits.accountTries, freeTries: accountFreeTries },
+    addressTries: { ...accountLimits.addressTries, freeTries: addressFreeTries },
+  });
+  return {
+    get signUp() {
+      return accounts.signUp;
+    },
+    publicUrl,
+    oidc,
+    limits,
+  };
+}
+
+const modeOf = ({ isDevelopment }: ServiceAddress) => (isDevelopment ? 'development' : 'production');
+
+function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
+  const http = publicUrl ?? url;
+  return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
+}
+
+/** What handlers of the control API stand on, in the service and at the command line. */
+export function apiServicesOf(parts: ControlOptions): ApiServices {
+  const { configuration, store, peppers, endpoints, source, mailer, serviceAddress } = parts;
+  const accounts = accountOptionsOf(configuration);
+  return {
+    store,
+    peppers,
+    keysMax: configuration.keys.keysMax,
+    keys: configuration.keys,
+    endpoints,
+    now: Date.now,
+    rpcClient: source,
+    mailer,
+    mailRateLimiter: new MailRateLimiter(configuration.mail, Date.now),
+    accounts,
+    configuration: () => showConfiguration(configuration),
+    configurationFile: configuration.file,
+    service: {
+      version: PROGRAM_VERSION,
+      get signUp() {
+        return accounts.signUp;
+      },
+      oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
+      network: configuration.networks.default,
+      urls: () => urlsOf(serviceAddress(), accounts.publicUrl),
+      hasShredStage: () => serviceAddress().hasShredStage,
+      mode: () => modeOf(serviceAddress()),
+      get plans() {
+        return configuration.plans.map(({ id, name }) => ({ id, name }));
+      },
+    },
+    ...parts.more,
+  };
+}

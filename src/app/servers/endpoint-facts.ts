@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { EndpointInfo } from '../../control/api/services.ts';
+import type { Endpoint } from '../../rest-api/endpoint.ts';
+import { endpoints } from '../../rest-api/registry.ts';
+
+/** Something to begin with, by the name of a field; what is not here is left to whoever asks. */
+const samples: Readonly<Record<string, unknown>> = {
+  network: 'mainnet-beta',
+  wallet: '11111111111111111111111111111111',
+  account: '11111111111111111111111111111111',
+  address: '11111111111111111111111111111111',
+  wallet_address: '11111111111111111111111111111111',
+  token: 'So11111111111111111111111111111111111111112',
+  token_address: 'So11111111111111111111111111111111111111112',
+};
+
+type Shape = { properties?: Record<string, unknown>; required?: string[] };
+
+function exampleOf({ fields, from }: Endpoint): string {
+  const { properties = {}, required = [] } = z.toJSONSchema(fields, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Shape;
+  const fieldNames = Object.keys(properties).filter((name) => required.includes(name) || name === 'network');
+  const values = Object.fromEntries(fieldNames.map((name) => [name, samples[name] ?? '']));
+  if (from === 'body') return JSON.stringify(values);
+  return new URLSearchParams(values as Record<string, string>).toString();
+}
+
+/** The REST interface as the playground shows it. A request costs what the calls cost that it makes, one at least. */
+export const endpointFacts: readonly EndpointInfo[] = endpoints.map((endpoint) => ({
+  name: endpoint.name,
+  path: endpoint.paths[0],
+  credits: 1,
+  example: `${endpoint.verb} ${exampleOf(endpoint)}`.trim(),
+}));

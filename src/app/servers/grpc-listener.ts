@@ -1,0 +1,77 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { KeyWatch } from '../../gateway/auth/key-watch.ts';
+import { GeyserGateway } from '../../gateway/geyser/geyser-gateway.ts';
+import { MessageRateLimiter } from '../../gateway/limits/message-rate-limiter.ts';
+import type { TrustedProxies } from '../../servers/client-address.ts';
+import type { ServedService } from '../../servers/grpc/health.ts';
+import type { GrpcServerOptions } from '../../servers/grpc/options.ts';
+import { GrpcServer } from '../../servers/grpc/server.ts';
+import type { TlsIdentity } from '../../servers/tls-identity.ts';
+import type { AdmissionServices } from '../admission.ts';
+import type { Limits } from '../limits.ts';
+import type { Streams } from '../upstreams/streams.ts';
+import { grpcTlsFiles, readTls } from './tls-files.ts';
+import type { TlsListener } from './tls-reload.ts';
+
+/** The door of gRPC streams. */
+export type GrpcListener = Readonly<{
+  server: GrpcServer;
+  /** null: clients connect without TLS. */
+  tlsListener: TlsListener | null;
+  /** Ends the watch over keys; once the listener is drained. */
+  close(): void;
+}>;
+
+/** What the door stands on besides the configuration. */
+export type GrpcListenerOptions = Readonly<{
+  admissionServices: AdmissionServices;
+  limits: Limits;
+  proxies: TrustedProxies;
+  streams: Streams;
+  /** Whether a node can answer. */
+  isReady: () => boolean;
+  log: Logger;
+}>;
+
+/** Whole, so that an option which the configuration lacks does not compile. */
+function optionsOf(
+  { grpc, server }: Configuration,
+  tls: TlsIdentity | null,
+  proxies: TrustedProxies,
+): GrpcServerOptions {
+  const { enabled: _, tlsCert: __, tlsKey: ___, messagesPerSecond: ____, ...limits } = grpc;
+  const { connectionsExempt, drainNoticeMs, drainGraceMs } = server;
+  return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
+}
+
+/**
+ * Builds the door of gRPC streams; nothing listens yet.
+ * @throws TlsFileError
+ */
+export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions): GrpcListener {
+  const { admissionServices, limits, proxies, streams, isReady, log } = parts;
+  const { streams: streamLimit, quota } = limits;
+  const watch = new KeyWatch(admissionServices.admission.keys, { refusal: quota.exceeded.bind(quota) });
+  const pace = new MessageRateLimiter({ messagesPerSecond: configuration.grpc.messagesPerSecond });
+  const { standard, shred } = streams;
+  const network = configuration.networks.default;
+  const handler = new GeyserGateway({
+    ...admissionServices,
+    streamLimit,
+    messageLimiter: pace,
+    watch,
+    standard,
+    shred,
+    network,
+    log,
+  });
+  const health = (service: ServedService): boolean =>
+    service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
+  const files = grpcTlsFiles(configuration);
+  const tls = files === null ? null : readTls(files);
+  const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
+  const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
+  const tlsListener = files === null ? null : { name: 'the gRPC door', files, reload };
+  return { server, tlsListener, close: () => watch.close() };
+}

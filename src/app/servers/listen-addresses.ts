@@ -1,0 +1,22 @@
+import type { Configuration } from '../../config/configuration.ts';
+import type { ListenAddress } from './listen.ts';
+
+/** Where the service listens, by the fields that say so. */
+
+/** JSON-RPC and WebSockets. */
+export const httpListenAddress = ({ server: { host, port } }: Configuration): ListenAddress => ({
+  ...{ host, port, kind: 'port', hostField: 'server.host', portOption: '--port' },
+});
+
+/** gRPC streams. */
+export const grpcListenAddress = ({ server, grpc: { host, port } }: Configuration): ListenAddress => ({
+  ...{ host, port, kind: 'port', portOption: '--grpc-port' },
+  hostField: host === server.host ? 'server.host' : 'grpc.host',
+});
+
+/** Shreds over UDP. */
+export const shredsListenAddress = ({
+  shreds: { udpHost: host, udpPort: port },
+}: Configuration): ListenAddress => ({
+  ...{ host, port, kind: 'UDP port', hostField: 'shreds.udp_host', portOption: 'shreds.udp_port' },
+});

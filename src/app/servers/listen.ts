@@ -1,0 +1,91 @@
+import { createSocket } from 'node:dgram';
+import { createServer, isIPv6 } from 'node:net';
+
+/** A place to listen at, and the fields that name it. */
+export type ListenAddress = Readonly<{
+  host: string;
+  port: number;
+  /** `server.host`. */
+  hostField: string;
+  /** What another port is chosen with: `--port`. */
+  portOption: string;
+  /** What the port is called: `port`, `UDP port`. */
+  kind: string;
+}>;
+
+/** Nobody can listen at a place; the message names the field that says so, and the remedy. */
+export class ListenError extends Error {
+  /** Whether the port is another program's, and nothing else is wrong. */
+  readonly isTaken: boolean;
+
+  constructor(message: string, isTaken: boolean) {
+    super(message);
+    this.name = 'ListenError';
+    this.isTaken = isTaken;
+  }
+}
+
+/** What the system says, in words for who wrote the configuration; null for what has nothing to do with the place. */
+function remedyOf(code: string | undefined, address: ListenAddress): string | null {
+  const { host, port, hostField, portOption, kind } = address;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${kind} ${port} of ${host} is taken: stop what listens there, or choose another with ${portOption}`;
+    case 'EACCES':
+      return (
+        `this user may not listen on ${kind} ${port} of ${host}: choose one from 1024 up with ${portOption}, ` +
+        'or give the process the capability CAP_NET_BIND_SERVICE'
+      );
+    case 'EADDRNOTAVAIL':
+      return `${hostField}: this machine does not have the address ${host}: correct it, or take "0.0.0.0"`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${hostField}: the name ${host} is unknown: write an address such as "127.0.0.1"`;
+    default:
+      return null;
+  }
+}
+
+/**
+ * Listens at a place.
+ * @throws ListenError in place of what the system says about it.
+ */
+export async function listenAt<T>(address: ListenAddress, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = remedyOf(code, address);
+    if (remedy === null) throw error;
+    throw new ListenError(remedy, code === 'EADDRINUSE');
+  }
+}
+
+/** Takes the port and gives it back. @throws what listening throws. */
+function probeTcpPort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}
+
+/** The same of a UDP port. */
+function probeUdpPort(host: string, port: number): Promise<void> {
+  const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+  return new Promise((resolve, reject) => {
+    socket.once('error', (error) => {
+      socket.close();
+      reject(error);
+    });
+    socket.bind(port, host, () => socket.close(() => resolve()));
+  });
+}
+
+/** Looks whether the port can be had before anything slow is started. @throws ListenError */
+export const checkPortFree = (address: ListenAddress): Promise<void> =>
+  listenAt(address, () => probeTcpPort(address.host, address.port));
+
+/** The same of a UDP port. @throws ListenError */
+export const checkUdpPortFree = (address: ListenAddress): Promise<void> =>
+  listenAt(address, () => probeUdpPort(address.host, address.port));

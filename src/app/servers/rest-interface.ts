@@ -1,0 +1,66 @@
+import type { Configuration } from '../../config/configuration.ts';
+import type { PipelineParts } from '../../gateway/pipeline.ts';
+import { Confirmations } from '../../gateway/rest/confirmations.ts';
+import { RestGateway } from '../../gateway/rest/rest-gateway.ts';
+import { openApi } from '../../rest-api/openapi.ts';
+import { endpoints } from '../../rest-api/registry.ts';
+import { routeOf } from '../../rest-api/routes.ts';
+import type { Services } from '../../rest-api/services.ts';
+import type { TrustedProxies } from '../../servers/client-address.ts';
+import { type HttpRoutes, joinRoutes } from '../../servers/http/routes.ts';
+import { ipfsRoutes } from '../../servers/ipfs/server.ts';
+import type { ApiDocument } from '../../servers/reference/page.ts';
+import { referenceRoutes } from '../../servers/reference/routes.ts';
+import type { UploadLimits } from '../../servers/rest/multipart.ts';
+import { restRoutes } from '../../servers/rest/server.ts';
+import type { Limits } from '../limits.ts';
+import { PROGRAM_VERSION } from '../program-version.ts';
+import type { Upstreams } from '../upstreams/upstreams.ts';
+import type { RestServices } from './rest-services.ts';
+
+/** The door of the REST interface. */
+export type RestInterface = Readonly<{
+  /** Of the interface, of the files that are stored, and of the page that shows the interface. */
+  routes: HttpRoutes;
+  /** Answers those who wait for confirmations: they could outlast the end of the service. */
+  endWaits(): void;
+}>;
+
+function openConfirmations(
+  { networks, confirmations: limits }: Configuration,
+  { source }: PipelineParts,
+  { feed }: Upstreams,
+): Confirmations {
+  return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
+}
+
+/** Builds the door of the REST interface on what was opened for it. @throws Error when two parts claim one path. */
+export function buildRestInterface(
+  configuration: Configuration,
+  parts: PipelineParts,
+  upstreams: Upstreams,
+  restServices: RestServices,
+  proxies: TrustedProxies,
+  { groups }: Limits,
+): RestInterface {
+  const { rest, storage, uploads, ipfs } = configuration;
+  const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
+  const confirmations = openConfirmations(configuration, parts, upstreams);
+  const services: Services = { ...restServices, confirmations, settings: { historyDays, domainSuffix } };
+  const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
+  const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
+  const allRoutes = joinRoutes(
+    restRoutes(new RestGateway(parts, rest, groups), routes, {
+      bodyMaxBytes,
+      bodiesMaxBytes,
+      upload,
+      proxies,
+    }),
+    restServices.fileStore === null
+      ? new Map()
+      : ipfsRoutes(restServices.fileStore, ipfs, restServices.blocks),
+    // What the one floor writes the other reads, and neither knows the other.
+    referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
+  );
+  return { routes: allRoutes, endWaits: () => confirmations.close() };
+}

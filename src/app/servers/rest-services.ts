@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { SemiWalletStore } from '../../control/semi-wallets/semi-wallet-store.ts';
+import type { BlockIndex } from '../../control/storage/block-index.ts';
+import type { FileStore } from '../../control/storage/file-store.ts';
+import type { FileUploads } from '../../control/storage/file-uploads.ts';
+import {
+  openEmbeddedStorage,
+  openKuboStorage,
+  openPinnedStorage,
+  type Storage,
+  type StorageOptions,
+} from '../../control/storage/open-storage.ts';
+import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
+import {
+  noTokenList,
+  parseTokenList,
+  type TokenList,
+  TokenListFault,
+} from '../../decoding/token/token-list.ts';
+import { DasClient } from '../../upstream/das/das-client.ts';
+import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
+import type { Access } from '../access.ts';
+import { filesFolder, offChainFolder } from '../process/data-dir.ts';
+import { stopEach } from '../process/stop-each.ts';
+
+/** What endpoints stand on besides the chain, as long as the service runs. */
+export type RestServices = Readonly<{
+  offChain: OffChainClient;
+  das: DasClient;
+  tokenList: TokenList;
+  files: FileUploads;
+  /** The files that are on this machine; null where another keeps them. */
+  fileStore: FileStore | null;
+  /** Blocks of those, where a service fetches them. */
+  blocks: BlockIndex | null;
+  semiWallets: SemiWalletStore;
+  /** Tells where the service is reached, once that is known: files are given out under it. */
+  setUrl(url: string): void;
+  stop(): Promise<void>;
+}>;
+
+/** Reads the file of known tokens, if there is one. @throws TokenListFault */
+export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
+  const { tokenList } = rest;
+  if (tokenList === null) return noTokenList;
+  const text = await readFile(tokenList, 'utf8').catch((cause: unknown) => {
+    throw new TokenListFault(`${tokenList} cannot be read: correct rest.token_list`, { cause });
+  });
+  return parseTokenList(text);
+}
+
+function openOffChain({ offChain, dataDir }: Configuration, worker: number): Promise<OffChainClient> {
+  const { allowNetworks, ports, ipfsGateways, arweaveGateways, ...limits } = offChain;
+  const rules = { allowedNetworks: allowNetworks, ports, ipfsGateways, arweaveGateways };
+  return OffChainClient.open({ folder: offChainFolder(dataDir, worker), rules, limits });
+}
+
+async function openStorage(
+  { kubo, pinning, storage, dataDir }: Configuration,
+  ownPrefix: () => string,
+  sharedQuota: SharedStorageQuota | undefined,
+  log: Logger,
+): Promise<Storage> {
+  const { gateway, ...limits } = storage;
+  const uriPrefix = () => gateway ?? ownPrefix();
+  const options: StorageOptions = {
+    folder: filesFolder(dataDir),
+    uriPrefix,
+    limits,
+    ...(sharedQuota && { sharedQuota }),
+  };
+  if (kubo.url !== null) {
+    const { url, authorization, ...kuboLimits } = kubo;
+    return openKuboStorage(options, { url, authorization, limits: kuboLimits });
+  }
+  if (pinning.url === null || pinning.token === null) return openEmbeddedStorage(options);
+  const { url, token, origins, ...pinningLimits } = pinning;
+  return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
+}
+
+/**
+ * Opens what endpoints stand on.
+ * @param seat - where this is one of several workers of one service: which, and what room for files they have.
+ * @throws what its parts throw when they cannot start; none of them is left open.
+ */
+export async function openRestServices(
+  configuration: Configuration,
+  { store, peppers }: Access,
+  workerContext: Readonly<{ worker: number; sharedQuota: SharedStorageQuota }> | undefined,
+  log: Logger,
+): Promise<RestServices> {
+  const stops: (() => Promise<unknown>)[] = [];
+  let baseUrl = '';
+  try {
+    const tokenList = await openTokenList(configuration);
+    const semiWallets = await SemiWalletStore.open({ store, peppers, limits: configuration.semiWallets });
+    const das = new DasClient(configuration.das, configuration.dasPool, log);
+    stops.push(() => das.close());
+    const offChain = await openOffChain(configuration, workerContext?.worker ?? 1);
+    stops.push(() => offChain.close());
+    const { uploads, fileStore, blocks, close } = await openStorage(
+      configuration,
+      () => `${baseUrl}/ipfs/`,
+      workerContext?.sharedQuota,
+      log,
+    );
+    stops.push(close);
+    return {
+      ...{ offChain, das, tokenList, files: uploads, fileStore, blocks, semiWallets },
+      setUrl(url) {
+        baseUrl = url;
+      },
+      stop: () => stopEach(stops),
+    };
+  } catch (error) {
+    await stopEach(stops).catch(() => {});
+    throw error;
+  }
+}

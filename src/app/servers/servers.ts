@@ -1,0 +1,244 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
+import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
+import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
+import { WebSocketGateway } from '../../gateway/websocket/session.ts';
+import type { SubscriptionLimits } from '../../gateway/websocket/subscription-limits.ts';
+import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
+import type { Network } from '../../protocol/call.ts';
+import { envelopeLimits } from '../../protocol/request-envelope.ts';
+import { TrustedProxies } from '../../servers/client-address.ts';
+import { FastHttpServer } from '../../servers/fast-path/fast-http-server.ts';
+import { healthRoutes, type ReadinessFacts } from '../../servers/health.ts';
+import type { HttpTls } from '../../servers/http/options.ts';
+import { joinRoutes } from '../../servers/http/routes.ts';
+import { HttpServer } from '../../servers/http/server.ts';
+import { IPFS_PREFIX } from '../../servers/ipfs/server.ts';
+import { errorBody } from '../../servers/rest/errors.ts';
+import { REST_PREFIX } from '../../servers/rest/server.ts';
+import { RpcCalls } from '../../servers/rpc/calls.ts';
+import { rpcRoutes } from '../../servers/rpc/server.ts';
+import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../../servers/websocket/server.ts';
+import type { Access } from '../access.ts';
+import { buildAdmissionServices } from '../admission.ts';
+import { buildDashboardRoutes } from '../dashboard.ts';
+import type { Limits } from '../limits.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Streams } from '../upstreams/streams.ts';
+import type { Upstreams } from '../upstreams/upstreams.ts';
+import { CONTROL_PREFIX, type Control, controlRefusal } from './control-api.ts';
+import { buildGrpcListener, type GrpcListener } from './grpc-listener.ts';
+import { buildRestInterface } from './rest-interface.ts';
+import type { RestServices } from './rest-services.ts';
+import { httpTlsFiles, readTls } from './tls-files.ts';
+import type { TlsListener } from './tls-reload.ts';
+
+/** One listener with the door for calls, the door for WebSockets, and what load balancers ask; another for gRPC. */
+export type Servers = Readonly<{
+  http: HttpServer;
+  /** null where it is not enabled. */
+  grpc: GrpcListener | null;
+  /** Those that speak TLS. */
+  tlsListeners: readonly TlsListener[];
+  /** Answers REST requests that wait for what may take longer than the drain. */
+  endWaits(): void;
+  /** Ends every subscription; once the listeners are drained. */
+  close(): void;
+}>;
+
+function rpcCalls(
+  { server, networks, upstreamPool }: Configuration,
+  parts: PipelineParts,
+  { pool }: Upstreams,
+  proxies: TrustedProxies,
+): RpcCalls {
+  return new RpcCalls(createPipeline(parts), {
+    network: networks.default,
+    served: () => pool.networks(),
+    bodyMaxBytes: server.bodyMaxBytes,
+    bodiesMaxBytes: server.bodiesMaxBytes,
+    // A part of a divided limit still holds the longest answer.
+    answersMaxBytes: Math.max(server.answersMaxBytes, upstreamPool.answerMaxBytes),
+    batchAnswersMaxBytes: server.batchAnswersMaxBytes,
+    batchConcurrency: server.batchConcurrency,
+    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    proxies,
+  });
+}
+
+/** The fast way for calls, before everything else on the port; null where it is not wanted. */
+function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
+  if (!server.rawDoor) return null;
+  const { rawHeadMaxBytes: headMaxBytes, rawBodyMaxBytes: bodyMaxBytes } = server;
+  return new FastHttpServer(calls, log, { ...server, headMaxBytes, bodyMaxBytes });
+}
+
+function buildStreamGate(
+  { websocket }: Configuration,
+  parts: PipelineParts,
+  { feed }: Upstreams,
+  { sockets: connectionLimit, quota }: Limits,
+): WebSocketGateway {
+  const topics: TopicHubOptions = {
+    topicsMax: websocket.topicsMax,
+    addressesMax: websocket.addressesMax,
+    idleMax: websocket.topicsIdleMax,
+    graceMs: websocket.topicGraceMs,
+    openTimeoutMs: websocket.topicOpenTimeoutMs,
+    bufferedMax: websocket.topicHeldMax,
+  };
+  // The section itself, so that what is changed of it while the service runs is read there.
+  const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
+  const subscriptionLimits: SubscriptionLimits = websocket;
+  const refusal = quota.exceeded.bind(quota);
+  return new WebSocketGateway(
+    { ...parts, feed, connectionLimit, refusal },
+    { topics, messageRate: pace, subscriptionLimits },
+  );
+}
+
+function buildWebSocketServer(
+  { server, networks, websocket }: Configuration,
+  gate: WebSocketGateway,
+  { responseBudget, options: { batchAnswersMaxBytes } }: RpcCalls,
+  proxies: TrustedProxies,
+  log: Logger,
+) {
+  // Whole, so that an option which the configuration lacks does not compile.
+  const options: WebSocketOptions = {
+    path: webSocketOptions.path,
+    network: networks.default,
+    get connectionsMax() {
+      return websocket.connectionsMax;
+    },
+    callsInFlightMax: websocket.callsInFlightMax,
+    callsWaitingMax: websocket.callsWaitingMax,
+    callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
+    allCallsInFlightMax: websocket.allCallsInFlightMax,
+    batchConcurrency: server.batchConcurrency,
+    responseBudget,
+    batchAnswersMaxBytes,
+    queueMaxBytes: websocket.queueMaxBytes,
+    queuesMaxBytes: websocket.queuesMaxBytes,
+    pingIntervalMs: websocket.pingIntervalMs,
+    pongTimeoutMs: websocket.pongTimeoutMs,
+    idleTimeoutMs: websocket.idleTimeoutMs,
+    closeTimeoutMs: websocket.closeTimeoutMs,
+    lookIntervalMs: websocket.lookIntervalMs,
+    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    proxies,
+  };
+  return new WebSocketDialect(gate, log, options);
+}
+
+/** What the HTTP door shows and speaks; null where it speaks plain text. @throws TlsFileError */
+function httpTls(configuration: Configuration): HttpTls | null {
+  const files = httpTlsFiles(configuration);
+  const { tls } = configuration.server;
+  if (files === null || tls === null) return null;
+  return { ...readTls(files), minVersion: tls.minVersion, strictTransportSeconds: tls.hstsMaxAgeS };
+}
+
+function findTlsListeners(
+  configuration: Configuration,
+  http: HttpServer,
+  grpc: GrpcListener | null,
+): TlsListener[] {
+  const files = httpTlsFiles(configuration);
+  const reload: TlsListener['reload'] = (identity) => http.reloadTls(identity);
+  const httpListener = files === null ? null : { name: 'the HTTP door', files, reload };
+  return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
+}
+
+/**
+ * Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them.
+ * @param streams - null: there is no door for them.
+ */
+export function buildServers(
+  configuration: Configuration,
+  access: Access,
+  upstreams: Upstreams,
+  streams: Streams | null,
+  rest: RestServices,
+  control: Control,
+  telemetry: Telemetry,
+  log: Logger,
+): Servers {
+  const { server, networks } = configuration;
+  const proxies = new TrustedProxies(() => server.trustedProxies);
+  const admissionServices = buildAdmissionServices(configuration, access, telemetry);
+  const sessions = new SessionMinSlots(configuration.sessions, access.limits.minSlots);
+  const parts: PipelineParts = { ...admissionServices, source: upstreams.source, sessions, log };
+  const gate = buildStreamGate(configuration, parts, upstreams, access.limits);
+  const calls = rpcCalls(configuration, parts, upstreams, proxies);
+  const sockets = buildWebSocketServer(configuration, gate, calls, proxies, log);
+  const readinessFacts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
+  const restInterface = buildRestInterface(configuration, parts, upstreams, rest, proxies, access.limits);
+  const routes = joinRoutes(
+    rpcRoutes(calls),
+    sockets.routes,
+    restInterface.routes,
+    control.routes(proxies),
+    healthRoutes(readinessFacts),
+    telemetry.routes({
+      requestsInFlight: () => http.inFlight,
+      connectionsRefused: () => ({
+        http: http.connectionsRefused,
+        grpc: grpc?.server.connectionsRefused ?? 0,
+      }),
+    }),
+    buildDashboardRoutes(log),
+  );
+  const refusals = new Map([
+    ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
+    [CONTROL_PREFIX, controlRefusal],
+  ]);
+  const options = { ...server, tls: httpTls(configuration), proxies };
+  const http: HttpServer = new HttpServer(
+    routes,
+    log,
+    options,
+    [sockets],
+    refusals,
+    buildFastHttpServer(configuration, calls, log),
+  );
+  const isReady = () => readinessFacts().upstreams.usable > 0;
+  const grpc: GrpcListener | null =
+    streams === null
+      ? null
+      : buildGrpcListener(configuration, {
+          admissionServices,
+          limits: access.limits,
+          proxies,
+          streams,
+          isReady,
+          log,
+        });
+  const endWaits = (): void => {
+    restInterface.endWaits();
+    control.endStreams();
+  };
+  const close = (): void => {
+    gate.close();
+    grpc?.close();
+  };
+  return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
+}
+
+/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
+function readiness(
+  http: HttpServer,
+  access: Access,
+  { pool, isDevelopment }: Upstreams,
+  network: Network,
+): ReadinessFacts {
+  const nodes = pool.status().filter((node) => node.network === network);
+  const usable = nodes.filter(({ state }) => state === 'healthy').length;
+  return {
+    store: access.keys.storeReachable ? 'up' : 'away',
+    upstreams: { total: nodes.length, usable },
+    draining: http.draining,
+    mode: isDevelopment ? 'development' : 'production',
+  };
+}

@@ -1,0 +1,85 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { Configuration } from '../../config/configuration.ts';
+import { secureContextOf, type TlsIdentity } from '../../servers/tls-identity.ts';
+
+/** A certificate or its key cannot be used; the message names the field, and holds nothing of the files. */
+export class TlsFileError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TlsFileError';
+  }
+}
+
+/** Where a certificate and its key lie, by the fields that say so. */
+export type TlsFiles = Readonly<{
+  cert: string;
+  key: string;
+  /** `server.tls.cert_file`. */
+  certField: string;
+  keyField: string;
+}>;
+
+/** The files of the HTTP door; null where it speaks plain text. */
+export function httpTlsFiles({ server: { tls } }: Configuration): TlsFiles | null {
+  if (tls === null) return null;
+  const fields = { certField: 'server.tls.cert_file', keyField: 'server.tls.key_file' };
+  return { cert: tls.certFile, key: tls.keyFile, ...fields };
+}
+
+/** The files of the gRPC door; null where it speaks plain text, or is not enabled. */
+export function grpcTlsFiles({ grpc }: Configuration): TlsFiles | null {
+  const { enabled, tlsCert: cert, tlsKey: key } = grpc;
+  if (!enabled || cert === null || key === null) return null;
+  return { cert, key, certField: 'grpc.tls_cert', keyField: 'grpc.tls_key' };
+}
+
+function read(field: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new TlsFileError(
+      `${field}: ${file} ${missing ? 'does not exist' : 'cannot be read: let this user read it'}`,
+    );
+  }
+}
+
+/** What `make` gives; whatever it throws may hold something of a file, so other words are put in its place. */
+function orElse<T>(message: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    throw new TlsFileError(message);
+  }
+}
+
+function check(identity: TlsIdentity, { certField, keyField }: TlsFiles): void {
+  const certificate = orElse(
+    `${certField}: not a certificate in PEM`,
+    () => new X509Certificate(identity.cert),
+  );
+  const key = orElse(`${keyField}: not a private key in PEM without a password`, () =>
+    createPrivateKey(identity.key),
+  );
+  if (!certificate.checkPrivateKey(key))
+    throw new TlsFileError(`${certField} and ${keyField}: the key is not that of the certificate`);
+  orElse(
+    `${certField} and ${keyField}: cannot be used for TLS: the key is too weak, or a certificate of the chain is none`,
+    () => createSecureContext(secureContextOf(identity)),
+  );
+}
+
+/** A certificate and its key as they are now. @throws TlsFileError */
+export function readTls(files: TlsFiles): TlsIdentity {
+  const identity = { cert: read(files.certField, files.cert), key: read(files.keyField, files.key) };
+  check(identity, files);
+  return identity;
+}
+
+/** From when and until when a certificate is good. */
+export function validityOf({ cert }: TlsIdentity): Readonly<{ from: Date; to: Date }> {
+  const { validFromDate: from, validToDate: to } = new X509Certificate(cert);
+  return { from, to };
+}

@@ -1,0 +1,122 @@
+import { type FSWatcher, realpathSync, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Logger } from '../../base/log.ts';
+import type { TlsIdentity } from '../../servers/tls-identity.ts';
+import { problemText } from '../problem-text.ts';
+import { readTls, type TlsFiles } from './tls-files.ts';
+
+/** A door with a certificate. */
+export type TlsListener = Readonly<{
+  /** `the HTTP door`. */
+  name: string;
+  files: TlsFiles;
+  /** Shows another certificate from now on. */
+  reload(identity: TlsIdentity): void;
+}>;
+
+export type CertificateWatch = Readonly<{
+  /** Reads all of them again, whether they have changed or not. */
+  reload(): void;
+  close(): void;
+}>;
+
+/** A certificate and its key are two files: after a change, both are given this long to be there. */
+const SETTLE_MS = 500;
+
+/**
+ * Certificates are renewed while the service runs: when their files change, and when it is asked for, they are read
+ * again. Those that cannot be used change nothing but the log.
+ */
+export function watchCertificates(
+  listeners: readonly TlsListener[],
+  log: Logger,
+  settleMs = SETTLE_MS,
+): CertificateWatch {
+  const watched = listeners.map((listener) => new TlsListenerWatch(listener, log, settleMs));
+  return {
+    reload: () => {
+      for (const one of watched) one.reload();
+    },
+    close: () => {
+      for (const one of watched) one.close();
+    },
+  };
+}
+
+/**
+ * Watches certificates, and reads them again on SIGHUP, which ends nothing here even where there is no certificate.
+ * @returns what ends that.
+ */
+export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
+  const certificates = watchCertificates(listeners, log);
+  process.on('SIGHUP', certificates.reload);
+  return () => {
+    process.off('SIGHUP', certificates.reload);
+    certificates.close();
+  };
+}
+
+class TlsListenerWatch {
+  readonly #listener: TlsListener;
+  readonly #log: Logger;
+  readonly #settleMs: number;
+  readonly #watchers: FSWatcher[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(listener: TlsListener, log: Logger, settleMs: number) {
+    this.#listener = listener;
+    this.#log = log;
+    this.#settleMs = settleMs;
+    for (const [folder, names] of foldersOf(listener.files)) this.#watch(folder, names);
+  }
+
+  reload(): void {
+    const { name, files, reload } = this.#listener;
+    try {
+      reload(readTls(files));
+      this.#log.info(`the certificate of ${name} was read again`);
+    } catch (error) {
+      this.#log.error({ problem: problemText(error) }, `the certificate of ${name} stays as it was`);
+    }
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  /** The folder, since a file that is put in the place of another is not the one that was watched. */
+  #watch(folder: string, names: ReadonlySet<string>): void {
+    const onFailure = (): void =>
+      this.#log.warn(
+        `changes of the certificate of ${this.#listener.name} are not noticed: send SIGHUP after them`,
+      );
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        if (name === null || names.has(name) || isSwap(name)) this.#changed();
+      });
+      watcher.on('error', onFailure);
+      this.#watchers.push(watcher);
+    } catch {
+      onFailure();
+    }
+  }
+
+  #changed(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.reload(), this.#settleMs).unref();
+  }
+}
+
+/** Kubernetes swaps a link beside the files, `..data`, and touches nothing else. */
+const isSwap = (name: string): boolean => name.startsWith('..');
+
+/** The folders of the files and of what they are links to, with their names there. */
+function foldersOf({ cert, key }: TlsFiles): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const file of new Set([cert, key, realpathSync(cert), realpathSync(key)])) {
+    const names = folders.get(dirname(file)) ?? new Set();
+    folders.set(dirname(file), names.add(basename(file)));
+  }
+  return folders;
+}

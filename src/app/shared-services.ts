@@ -1,0 +1,33 @@
+import type { Logger } from '../base/log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { openLedger, type Program } from './localnet/embedded-ledger.ts';
+import type { LocalnetPorts } from './localnet/localnet-process.ts';
+import { openShreds, type Shreds } from './upstreams/shreds.ts';
+
+/** What a service has one of, however many processes it is: the shred stage, and the embedded ledger. */
+export type SharedServices = Readonly<{
+  /** null where nothing tells of it. */
+  shreds: Shreds | null;
+  /** Where the embedded ledger answers; null outside of development mode. */
+  ledger: LocalnetPorts | null;
+}>;
+
+/**
+ * Opens the shred stage, and in development mode starts the embedded ledger.
+ * @param stops - gets what ends them.
+ * @throws ListenError, EmbeddedLedgerError
+ */
+export async function openSharedServices(
+  configuration: Configuration,
+  isDevelopment: boolean,
+  program: Program,
+  log: Logger,
+  stops: (() => Promise<unknown>)[],
+): Promise<SharedServices> {
+  const shreds = await openShreds(configuration, isDevelopment, log);
+  if (shreds !== null) stops.push(shreds.stop);
+  if (!isDevelopment) return { shreds, ledger: null };
+  const ledger = await openLedger(configuration, program, shreds?.udp ?? null, log);
+  stops.push(ledger.stop);
+  return { shreds, ledger: ledger.ports };
+}

@@ -1,0 +1,28 @@
+import type { Logger } from '../../base/log.ts';
+
+/** Something that was given up for want of room, counted since the start. */
+export type LossCounter = Readonly<{ message: string; read: () => number }>;
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Looks at the counters once a minute and writes a line for each that grew, so that what is lost is never lost in
+ * silence and a flood of it is no flood of lines.
+ * @returns ends it, after a last look.
+ */
+export function watchLosses(counters: readonly LossCounter[], log: Logger): () => void {
+  const reported = counters.map(() => 0);
+  const report = () => {
+    counters.forEach(({ message, read }, index) => {
+      const total = read();
+      const lost = total - (reported[index] ?? 0);
+      if (lost > 0) log.warn({ lost, total }, message);
+      reported[index] = total;
+    });
+  };
+  const timer = setInterval(report, INTERVAL_MS);
+  return () => {
+    clearInterval(timer);
+    report();
+  };
+}

@@ -1,0 +1,249 @@
+import { hostname } from 'node:os';
+import type { Logger } from '../../base/log.ts';
+import { withDefaults } from '../../base/with-defaults.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { LogServices } from '../../control/api/services.ts';
+import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
+import { LogTails } from '../../control/requests/log-tails.ts';
+import type { NodeCordon } from '../../control/requests/node-cordons.ts';
+import {
+  type RequestSources,
+  RequestWriter,
+  type RequestWriterOptions,
+} from '../../control/requests/request-writer.ts';
+import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
+import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
+import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
+import { RequestLog } from '../../gateway/telemetry/request-log.ts';
+import { RequestWatch } from '../../gateway/telemetry/request-watch.ts';
+import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
+import { TraceSampler } from '../../gateway/telemetry/trace-context.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { HttpRoutes } from '../../servers/http/routes.ts';
+import { metricsRoutes } from '../../servers/metrics.ts';
+import type { NodeStatus } from '../../upstream/node-status.ts';
+import type { Access } from '../access.ts';
+import { stopEach } from '../process/stop-each.ts';
+import { PROGRAM_VERSION } from '../program-version.ts';
+import type { NodeTraits } from '../upstreams/active-nodes.ts';
+import type { Upstreams } from '../upstreams/upstreams.ts';
+import { logStateChange } from './log-state-change.ts';
+import { watchLosses } from './loss-watch.ts';
+import { Metrics, type ServerFacts } from './metrics.ts';
+
+/** What the service tells of its requests, its connections, its nodes and itself. */
+export type Telemetry = Readonly<{
+  /** For the gates: they tell of every request and every long connection. */
+  watch: RequestWatch;
+  submissions: SubmissionLog;
+  connections: LiveConnections;
+  /** For the control API. */
+  log: LogServices;
+  /** The page of metrics; no path where it is not switched on. */
+  routes(servers: ServerFacts): HttpRoutes;
+  /** Begins to write and to tell. */
+  start(): Promise<void>;
+  /** The doors are open: the service answers there. */
+  setUrl(url: string): void;
+  /** Writes what is there; before the store is closed. */
+  stop(): Promise<void>;
+}>;
+
+function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
+  const { otlpUrl: url, headers, share: _, ...options } = telemetry;
+  if (url === null) return null;
+  const resource = {
+    'service.name': 'solway',
+    'service.version': PROGRAM_VERSION,
+    'service.instance.id': gateway,
+  };
+  return new OtlpExporter({ url, headers, resource, log }, options);
+}
+
+/** A node as operators are shown it. */
+const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
+  // JSON has no number for a slot.
+  ...Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  ),
+  ...traits,
+});
+
+/** What differs where a process is one of several workers of one service. */
+export type WorkerTelemetry = Readonly<{
+  worker: number;
+  /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
+  joinMetrics(own: () => string): () => Promise<string>;
+}>;
+
+/** How operators are told this process from others. */
+const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
+  workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
+
+function openPresence(
+  { gateways }: Configuration,
+  { store }: Access,
+  { pool, activeNodes }: Pick<Upstreams, 'pool' | 'activeNodes'>,
+  connections: LiveConnections,
+  workerTelemetry: WorkerTelemetry | null,
+  log: Logger,
+): GatewayHeartbeat {
+  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
+  const callbacks = {
+    nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
+    connections: (max: number) => connections.snapshot(max),
+    laggedMinutes: () => connections.laggedMinutes(),
+    setCordons: (cordons: readonly NodeCordon[]) => activeNodes.setCordons(cordons),
+    closeConnection: (id: string) => void connections.close(id, new Failure('CLOSED_BY_OWNER')),
+  };
+  const onState = logStateChange(
+    log,
+    'this gateway cannot tell of itself, nor hear of cordons and of connections to close',
+    'this gateway tells of itself again',
+  );
+  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax, onState };
+  return new GatewayHeartbeat(
+    store,
+    callbacks,
+    { host: hostOf(workerTelemetry), version: PROGRAM_VERSION },
+    options,
+  );
+}
+
+function openWriter(
+  { store }: Access,
+  sources: RequestSources,
+  gateway: string,
+  { requestLog }: Configuration,
+  log: Logger,
+): RequestWriter {
+  const onState = logStateChange(
+    log,
+    'the log of requests cannot be written, or not be pruned; it is kept until it can',
+    'the log of requests is written again',
+  );
+  return new RequestWriter(
+    store,
+    sources,
+    gateway,
+    withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog),
+  );
+}
+
+function openTails({ requestLog }: Configuration, log: Logger): LogTails {
+  const failing = 'the log of requests cannot be read for those who follow it';
+  const onState = logStateChange(log, failing, 'the log of requests is read again for those who follow it');
+  return new LogTails(requestLog, onState);
+}
+
+/** What is said of the request log, as it is kept now. */
+const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
+  get share() {
+    return requestLog.share;
+  },
+  get perSecond() {
+    return requestLog.perSecond;
+  },
+  get keptHours() {
+    return requestLog.keptHours;
+  },
+  tails,
+});
+
+/** What of what is given up is said in the log, and what helps. */
+const lossesOf = (
+  dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
+) => [
+  {
+    message: 'requests were left out of the log: raise request_log.entries_max',
+    read: dropped.log_entries,
+  },
+  {
+    message: 'requests were left out of the log: the database refused what stands in them',
+    read: dropped.refused_entries,
+  },
+  {
+    message: 'transactions were given up before they had landed: raise sending.pending_max',
+    read: dropped.transactions,
+  },
+  {
+    message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
+    read: dropped.spans,
+  },
+];
+
+/**
+ * Builds what the service tells of itself; nothing is told before `start`.
+ * @param seat - null: this process is all of the service.
+ */
+export function openTelemetry(
+  configuration: Configuration,
+  access: Access,
+  upstreams: Pick<Upstreams, 'pool' | 'activeNodes' | 'sending' | 'middleware'>,
+  workerTelemetry: WorkerTelemetry | null,
+  log: Logger,
+): Telemetry {
+  const { requestLog, metrics, telemetry } = configuration;
+  const connections = new LiveConnections();
+  const { pool, sending, middleware } = upstreams;
+  const presence = openPresence(configuration, access, upstreams, connections, workerTelemetry, log);
+  const exporter = openExporter(configuration, presence.id, log);
+  const sampler = new TraceSampler(telemetry.share);
+  const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
+  const counters = new RequestCounters({ keysMax: metrics.keysMax });
+  const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
+  const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
+  const dropped = {
+    log_entries: () => requests.dropped + writer.dropped,
+    refused_entries: () => writer.refused,
+    submissions: () => submissions.dropped,
+    transactions: () => sending.shed,
+    spans: () => exporter?.dropped ?? 0,
+    usage_calls: () => access.usage.uncounted,
+    kept_answers: middleware.evictions,
+  };
+  const waiting = {
+    log_entries: () => requests.waiting,
+    spans: () => exporter?.waiting ?? 0,
+    transactions: () => sending.pending,
+    usage_rows: access.pendingUsageRows,
+  };
+  const pages: Metrics[] = [];
+  let stopLossWatch = (): void => {};
+  return {
+    watch: new RequestWatch(requests, counters),
+    submissions,
+    connections,
+    log: logFacts(requestLog, openTails(configuration, log)),
+    routes(servers) {
+      if (!metrics.open && metrics.token === null) return new Map();
+      const nodes = () => pool.status();
+      const isStoreUp = () => access.keys.storeReachable;
+      const page = new Metrics({
+        ...{ counters, connections, nodes, isStoreUp, waiting, dropped },
+        ...{ cacheOutcomes: middleware.outcomes, cacheUsage: middleware.usage },
+        ...servers,
+      });
+      pages.push(page);
+      const own = () => page.render();
+      return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
+    },
+    setUrl: (url) => presence.setUrl(url),
+    async start() {
+      writer.start();
+      exporter?.start();
+      stopLossWatch = watchLosses(lossesOf(dropped), log);
+      await presence.start();
+    },
+    stop: () =>
+      stopEach([
+        async () => {
+          for (const page of pages) page.close();
+        },
+        () => presence.stop(),
+        () => writer.stop(),
+        async () => exporter?.stop(),
+        async () => stopLossWatch(),
+      ]),
+  };
+}

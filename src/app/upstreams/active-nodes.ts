@@ -1,0 +1,185 @@
+import type { Logger } from '../../base/log.ts';
+import { camelNames } from '../../config/camel-case.ts';
+import type { UpstreamConfiguration } from '../../config/configuration.ts';
+import type { AddedNode } from '../../control/nodes/node-seal.ts';
+import type { FixedNode } from '../../control/nodes/node-services.ts';
+import type { NodeCordon } from '../../control/requests/node-cordons.ts';
+import type { Network } from '../../protocol/call.ts';
+import type { UpstreamLimits } from '../../upstream/limits.ts';
+import type { NodeConfig } from '../../upstream/node.ts';
+import type { NodesByNetwork } from '../../upstream/node-registry.ts';
+import type { UpstreamPool } from '../../upstream/pool.ts';
+
+/** A node and its network. */
+export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
+
+/** What the configuration says of a node besides how it is reached. */
+type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws' | 'grpc' | 'headers'>;
+
+/** Who named a node. */
+type Source = FixedNode['source'] | 'added';
+type Origin = Readonly<{ node: NetworkNode; source: Source }>;
+
+/** What follows the nodes of the default network. @returns whether it can without a restart. */
+type Follower = (nodes: readonly NodeConfig[]) => boolean;
+
+/** What is shown of a node besides how it is: nothing of where it is. */
+export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
+
+/** The nodes by their networks. */
+export function byNetwork(nodes: readonly NetworkNode[]): NodesByNetwork {
+  const groups: Partial<Record<Network, NodeConfig[]>> = {};
+  for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
+  return groups;
+}
+
+/** An added node as nodes are configured. */
+export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
+  const { url, ws, grpc, headers, options } = settings;
+  // They were complete when the node was read.
+  return { ...(camelNames(options) as NodeOptions), name, network, url, ws, grpc, headers };
+};
+
+export type ActiveNodesOptions = Readonly<{
+  /** Those that the configuration names. */
+  file: readonly NetworkNode[];
+  /** The embedded ledger; null outside of development mode. */
+  ledger: NetworkNode | null;
+  /** Those that were added while the service ran. */
+  added: readonly AddedNode[];
+  defaultNetwork: Network;
+  log: Logger;
+}>;
+
+/**
+ * The nodes behind the service: those of the configuration, the embedded ledger, and those that were added. Whatever
+ * changes, the pool and the feeds follow it at once.
+ */
+export class ActiveNodes {
+  readonly #options: ActiveNodesOptions;
+  readonly #followers: Follower[] = [];
+  /** Whether a node fed subscriptions from its Geyser at the start. */
+  readonly #hasGeyser: boolean;
+  #file: readonly NetworkNode[];
+  #added: readonly AddedNode[];
+  #drained: ReadonlySet<string> = new Set();
+  #pool: UpstreamPool | null = null;
+  #limits: Partial<UpstreamLimits> = {};
+  #origins: readonly Origin[] = [];
+
+  constructor(options: ActiveNodesOptions) {
+    this.#options = options;
+    this.#file = options.file;
+    this.#added = options.added;
+    this.#origins = this.#findOrigins();
+    this.#hasGeyser = this.feeding.some(({ grpc = null }) => grpc !== null);
+  }
+
+  /** Whether subscriptions are not fed from its Geyser before a restart, for want of others at the start. */
+  isFirstGeyser({ network, grpc = null }: NetworkNode): boolean {
+    return grpc !== null && network === this.#options.defaultNetwork && !this.#hasGeyser;
+  }
+
+  /** All of them by network, for the pool. */
+  get byNetwork(): NodesByNetwork {
+    return byNetwork(this.#origins.map(({ node }) => node));
+  }
+
+  /** Those of the default network that are not drained: what subscriptions and streams are fed from. */
+  get feeding(): readonly NodeConfig[] {
+    const { defaultNetwork } = this.#options;
+    const own = this.#origins.map(({ node }) => node).filter(({ network }) => network === defaultNetwork);
+    return own.filter(({ network, name }) => !this.#drained.has(`${network}/${name}`));
+  }
+
+  /** Those that nobody added. */
+  get fixed(): readonly FixedNode[] {
+    return this.#origins.flatMap(({ node: { network, name }, source }) =>
+      source === 'added' ? [] : [{ network, name, source }],
+    );
+  }
+
+  /** What is shown of a node besides how it is. */
+  traitsOf(network: Network, name: string): NodeTraits {
+    const found = this.#origins.find(({ node }) => node.network === network && node.name === name);
+    const { ws = null, grpc = null } = found?.node ?? {};
+    return { source: found?.source ?? 'file', hasWs: ws !== null, hasGrpc: grpc !== null };
+  }
+
+  /** Names of those that were added, in the order in which they were. */
+  get addedNames(): readonly string[] {
+    return this.#added.map(({ name }) => name);
+  }
+
+  /** Lets the pool follow. */
+  setPool(pool: UpstreamPool, limits: Partial<UpstreamLimits>): void {
+    this.#pool = pool;
+    this.#limits = limits;
+  }
+
+  /** Lets what is fed from the nodes of the default network follow. */
+  follow(follower: Follower): void {
+    this.#followers.push(follower);
+  }
+
+  /** The configuration names these from now on, and has these limits. Must not throw. */
+  setFile(file: readonly NetworkNode[], limits: Partial<UpstreamLimits>): void {
+    this.#file = file;
+    this.#limits = limits;
+    this.#onChange();
+  }
+
+  /** These were added. Must not throw. */
+  setAdded(added: readonly AddedNode[]): void {
+    this.#added = added;
+    this.#onChange();
+  }
+
+  /** Puts exactly these out of service. Must not throw. */
+  setCordons(cordons: readonly NodeCordon[]): void {
+    const pool = this.#pool;
+    if (pool === null) return;
+    for (const { network, name, cordoned } of pool.status()) {
+      const cordon = cordons.find((one) => one.network === network && one.node === name);
+      if (cordon !== undefined) pool.cordon(network, name, cordon.reason);
+      else if (cordoned) pool.uncordon(network, name);
+    }
+    const drains = cordons.filter(({ isDrain }) => isDrain).map(({ network, node }) => `${network}/${node}`);
+    if (drains.length === this.#drained.size && drains.every((name) => this.#drained.has(name))) return;
+    this.#drained = new Set(drains);
+    pool.drain(this.#drained);
+    this.#notifyFollowers();
+  }
+
+  #findOrigins(): Origin[] {
+    const { ledger } = this.#options;
+    const origins: Origin[] = this.#file.map((node) => ({ node, source: 'file' }));
+    if (ledger !== null) origins.push({ node: ledger, source: 'ledger' });
+    const usedNames = new Set(origins.map(({ node }) => node.name));
+    for (const added of this.#added) {
+      const reason = usedNames.has(added.name)
+        ? 'the configuration has a node of this name'
+        : ledger !== null
+          ? 'the service runs in development mode: restart it to use the node'
+          : null;
+      if (reason === null) origins.push({ node: toUpstreamConfiguration(added), source: 'added' });
+      else this.#options.log.error({ node: added.name, reason }, 'an added node is left out');
+    }
+    return origins;
+  }
+
+  #onChange(): void {
+    this.#origins = this.#findOrigins();
+    this.#pool?.change(this.byNetwork, this.#limits);
+    this.#notifyFollowers();
+  }
+
+  #notifyFollowers(): void {
+    const nodes = this.feeding;
+    const all = this.#followers.map((follower) => follower(nodes));
+    if (all.includes(false)) this.#options.log.warn(NEEDS_RESTART);
+  }
+}
+
+const NEEDS_RESTART =
+  'a first node with Geyser is there: gRPC streams take it at once, subscriptions over WebSocket after a restart';

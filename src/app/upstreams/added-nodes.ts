@@ -1,0 +1,142 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { problemsFrom } from '../../config/errors.ts';
+import { upstreamNode, WS_OFF } from '../../config/schema.ts';
+import { websocketUrlOf } from '../../config/websocket-url.ts';
+import { ApiError } from '../../control/api/api-error.ts';
+import type { Store } from '../../control/database/open.ts';
+import { NodeFeed, type NodesSnapshot } from '../../control/nodes/node-feed.ts';
+import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/node-seal.ts';
+import type { NodeInput, NodeReport, NodeServices } from '../../control/nodes/node-services.ts';
+import type { Peppers } from '../../control/pepper.ts';
+import { probeNode } from '../../upstream/probe/probe-node.ts';
+import type { Finding } from '../doctor/check.ts';
+import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
+import { logStateChange } from '../telemetry/log-state-change.ts';
+import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
+
+/** How long one question to a node that is to be added may take; it is asked several, one after the other. */
+const PROBE_TIMEOUT_MS = 4_000;
+
+/** What the fields of a caller are called in the configuration is what they are called here. */
+const sourceOf = (field: string) => ({ source: '', field });
+
+/**
+ * Reads how a node is reached as the configuration would, but for references to the environment and to files: those are
+ * the machine's, and a caller has none of them read.
+ * @throws ApiError 422
+ */
+export function parseNodeSettings(input: NodeInput): NodeSettings {
+  const { network, name, url, ws, grpc, headers = {}, options = {} } = input;
+  const read = upstreamNode.safeParse({ ...options, network, name, url, ws, grpc, headers });
+  if (!read.success) {
+    const problems = problemsFrom(read.error, sourceOf);
+    const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
+    const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    throw new ApiError(422, 'INVALID_FIELDS', text, { fields });
+  }
+  const { network: _, name: __, url: ___, headers: ____, ...more } = read.data;
+  const { ws: address, grpc: geyser, ...complete } = more;
+  return {
+    url,
+    ws: address === WS_OFF ? null : (address ?? websocketUrlOf(url)),
+    isWsDerived: address === null,
+    grpc: geyser,
+    headers,
+    options: complete,
+  };
+}
+
+const toReportFinding = ({ verdict, text, subject }: Finding): NodeReport['findings'] =>
+  verdict === 'good'
+    ? []
+    : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
+
+/** Asks a node and its feeds. Never rejects for what they do. */
+async function probe(added: AddedNode): Promise<NodeReport> {
+  const node = toUpstreamConfiguration(added);
+  const [report, pubsub, geyser] = await Promise.all([
+    probeNode(node, node.network, PROBE_TIMEOUT_MS),
+    checkPubsub(node, PROBE_TIMEOUT_MS),
+    checkGeyser(node, PROBE_TIMEOUT_MS),
+  ]);
+  const feeds = report.reachable ? [...pubsub, ...geyser] : [];
+  const text = (slot: bigint | null): string | null => (slot === null ? null : String(slot));
+  const { reachable, latencyMs, version, genesisHash, healthy } = report;
+  return {
+    ...{ reachable, latencyMs, version, genesisHash, healthy },
+    slot: text(report.slot),
+    firstAvailableBlock: text(report.firstAvailableBlock),
+    findings: [...report.findings, ...feeds.flatMap(toReportFinding)],
+  };
+}
+
+const GEYSER_NOTE =
+  'no node here had Geyser at the start, so subscriptions over WebSocket are fed from it after a restart';
+
+/** Nodes that are added while the service runs, from the store and by the control API. */
+export type AddedNodes = Readonly<{
+  /** What was in the store at the start. */
+  nodes: readonly AddedNode[];
+  nodeFacts(activeNodes: ActiveNodes): NodeServices;
+  /** Lets the nodes in force follow the store from now on. */
+  follow(activeNodes: ActiveNodes): void;
+  stop(): Promise<void>;
+}>;
+
+/** What handlers have where no gateway runs: the nodes of the configuration are known, and nobody takes nodes up. */
+export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
+  seal: new NodeSeal(peppers),
+  fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
+  parse: parseNodeSettings,
+  probe,
+  notesOf: () => [],
+  applyChanges: async () => {},
+});
+
+/** The nodes that were added, for whoever only looks. @throws the driver's error. */
+export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesSnapshot> {
+  return new NodeFeed({ store, seal: new NodeSeal(peppers), onNodes: () => {} }).start();
+}
+
+/** Reads the added nodes. @throws the driver's error. */
+export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger): Promise<AddedNodes> {
+  const seal = new NodeSeal(peppers);
+  let followingNodes: ActiveNodes | null = null;
+  const logUnreadable = (names: readonly string[]): void => {
+    if (names.length === 0) return;
+    log.error({ nodes: names }, 'added nodes were kept under a pepper that is not here: add them again');
+  };
+  const feed = new NodeFeed({
+    store,
+    seal,
+    onNodes({ nodes, unreadable }) {
+      logUnreadable(unreadable);
+      followingNodes?.setAdded(nodes);
+      log.info({ nodes: nodes.map(({ name }) => name) }, 'the added nodes changed');
+    },
+    onState: logStateChange(
+      log,
+      'nodes that are added elsewhere cannot be read',
+      'nodes that are added elsewhere are read again',
+    ),
+  });
+  const { nodes, unreadable } = await feed.start();
+  logUnreadable(unreadable);
+  return {
+    nodes,
+    nodeFacts: (activeNodes) => ({
+      seal,
+      fixed: () => activeNodes.fixed,
+      parse: parseNodeSettings,
+      probe,
+      notesOf: (node) => (activeNodes.isFirstGeyser(toUpstreamConfiguration(node)) ? [GEYSER_NOTE] : []),
+      applyChanges: () => feed.refresh(),
+    }),
+    follow(activeNodes) {
+      followingNodes = activeNodes;
+      feed.watch();
+    },
+    stop: () => feed.stop(),
+  };
+}

@@ -1,0 +1,17 @@
+import { hostname } from 'node:os';
+import { writeJson } from '../../base/json.ts';
+import { VERSION } from '../../localnet/version.ts';
+import { PROGRAM_VERSION } from '../program-version.ts';
+
+/** The release of geyser.proto that is served. */
+const PROTO_VERSION = '12.6.0';
+
+/**
+ * What GetVersion answers: JSON text of the shape that the plugin's has, `solana` being the release whose surface is
+ * shown. Source: yellowstone-grpc-geyser, src/version.rs.
+ */
+export const geyserVersion = (): string =>
+  writeJson({
+    version: { package: 'solway', version: PROGRAM_VERSION, proto: PROTO_VERSION, solana: VERSION },
+    extra: { hostname: hostname() },
+  });

@@ -1,0 +1,89 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { ShredPriorityQueue } from '../../streams/deshred/shred-priority-queue.ts';
+import { GeyserHub } from '../../streams/geyser/geyser-hub.ts';
+import type { GeyserHubOptions } from '../../streams/geyser/geyser-hub-options.ts';
+import type { FilterSet, GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
+import { createGeyserSource } from '../../upstream/geyser/create-geyser-source.ts';
+import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
+import { geyserVersion } from './geyser-version.ts';
+import type { Shreds } from './shreds.ts';
+import type { Upstreams } from './upstreams.ts';
+
+/** What gRPC streams of the default network are fed from. */
+export type Streams = Readonly<{
+  standard: StreamOpener;
+  /** null where nothing tells of the shred stage. */
+  shred: StreamOpener | null;
+  /** Ends what feeds them. Streams are ended before. */
+  stop(): void;
+}>;
+
+const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
+  replaySlots: replay.slots,
+  replayMaxBytes: replay.maxBytes,
+  waitingSlotsMax: replay.waitingSlotsMax,
+  replayAheadBytes: replay.aheadBytes,
+  replayPauseMs: replay.pauseMs,
+  replaysMax: replay.replaysMax,
+  replayReadyTimeoutMs: replay.readyTimeoutMs,
+  blocksTimeSliceMs: blocks.turnMs,
+  blocksWaitingMax: blocks.waitingMax,
+  behindBlocksMaxMessages: blocks.behindMaxMessages,
+  behindBlocksMaxBytes: blocks.behindMaxBytes,
+  version: geyserVersion(),
+});
+
+/** From next door everything is asked for, so that whoever begins in the past finds it all. */
+const sourceOptions = ({ geyserSource }: Configuration, isDevelopment: boolean): GeyserSourceOptions =>
+  isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource;
+
+/** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
+const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
+  if (shreds === null) return hub;
+  const { stage } = shreds;
+  const both: GeyserListener = {
+    onUpdate(update) {
+      hub.onUpdate(update);
+      stage.onUpdate(update);
+    },
+    onLost: (...what) => hub.onLost(...what),
+    onReset: (reason) => hub.onReset(reason),
+  };
+  return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
+};
+
+/** Opens the hub of the standard stage, and what feeds it. */
+export function openStreams(
+  configuration: Configuration,
+  { activeNodes, isDevelopment, streaming, feed, pool }: Upstreams,
+  shreds: Shreds | null,
+  log: Logger,
+): Streams {
+  const { networks, feeds } = configuration;
+  const hub = new GeyserHub(hubOptions(configuration));
+  const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
+  const options = sourceOptions(configuration, isDevelopment);
+  const nodes = streaming(activeNodes.feeding);
+  const head = () => pool.slotAt(networks.default, 'processed');
+  const parts = { nodes, reader, feed, head, options, log };
+  const source = createGeyserSource(parts, listenerOf(hub, shreds));
+  hub.setSource(source);
+  // What stands in for Geyser would read every block for it.
+  const subscribeStandard = (): FilterSet | null =>
+    source.isGeyser && shreds?.standardFilters ? source.subscribe(shreds.standardFilters, null) : null;
+  let subscription = subscribeStandard();
+  activeNodes.follow((now) => {
+    const wasGeyser = source.isGeyser;
+    source.setNodes(streaming(now));
+    if (source.isGeyser !== wasGeyser) subscription = subscribeStandard();
+    return true;
+  });
+  const stop = (): void => {
+    subscription?.end();
+    source.close();
+  };
+  return { standard: hub, shred: shreds?.hub ?? null, stop };
+}

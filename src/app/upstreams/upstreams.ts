@@ -1,0 +1,104 @@
+import type { Logger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { AddedNode } from '../../control/nodes/node-seal.ts';
+import type { RpcDispatcher } from '../../protocol/call.ts';
+import type { NetworkFeed } from '../../upstream/feeds/feeds.ts';
+import type { NodeConfig } from '../../upstream/node.ts';
+import { createUpstreamPool, type UpstreamPool } from '../../upstream/pool.ts';
+import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import type { LocalnetPorts } from '../localnet/localnet-process.ts';
+import { stopEach } from '../process/stop-each.ts';
+import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
+import { openFeed } from './feeds.ts';
+import { openSending } from './submission.ts';
+import { openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
+
+/** Name of the embedded ledger among the nodes. */
+export const LOCALNET_NODE = 'embedded-ledger';
+
+/** The nodes that answer calls: those of the configuration and of the database, or the embedded ledger. */
+export type Upstreams = Readonly<{
+  pool: UpstreamPool;
+  /** What calls of customers are asked of: the pool, and what stands in front of it. */
+  source: RpcDispatcher;
+  /** What spares the nodes calls; part of `source`. */
+  middleware: UpstreamMiddleware;
+  /** How transactions are sent; part of `source`. */
+  sending: TransactionSubmitter;
+  /** Subscriptions of the default network. */
+  feed: NetworkFeed;
+  /** Development mode: the embedded ledger is the only node. */
+  isDevelopment: boolean;
+  /** Which nodes there are now, and how that changes. */
+  activeNodes: ActiveNodes;
+  /** Of nodes, what gRPC streams are fed from: the embedded ledger with its Geyser. */
+  streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
+  stop(): Promise<void>;
+}>;
+
+/** Whether a node has PubSub, or Geyser, as its configuration says. */
+export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
+  typeof ws === 'string' || typeof grpc === 'string';
+
+/** Its Geyser is for gRPC streams alone: subscriptions over WebSocket stay on its PubSub. */
+const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
+  network: networks.default,
+  name: LOCALNET_NODE,
+  url: `http://127.0.0.1:${rpcPort}`,
+  ws: `ws://127.0.0.1:${pubsubPort}`,
+});
+
+/** The same nodes, the embedded ledger with its Geyser. */
+const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
+  grpcPort === null
+    ? nodes
+    : nodes.map((node) =>
+        node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${grpcPort}` } : node,
+      );
+
+/**
+ * Watches all nodes.
+ * @param ports - where the embedded ledger answers; null outside of development mode.
+ * @param added - nodes that were added while the service ran.
+ */
+export function openUpstreams(
+  configuration: Configuration,
+  ports: LocalnetPorts | null,
+  log: Logger,
+  added: readonly AddedNode[] = [],
+): Upstreams {
+  const { default: network } = configuration.networks;
+  const ledger = ports === null ? null : localnetNode(configuration, ports);
+  const activeNodes = new ActiveNodes({
+    file: configuration.upstreams,
+    ledger,
+    added,
+    defaultNetwork: network,
+    log,
+  });
+  const limits = configuration.upstreamPool;
+  const pool = createUpstreamPool({ nodes: activeNodes.byNetwork, limits, log });
+  activeNodes.setPool(pool, limits);
+  pool.start();
+  const own = activeNodes.feeding;
+  if (!own.some(feedsSubscriptions)) {
+    log.warn({ network }, 'no node has PubSub or Geyser: subscriptions are refused; run solway doctor');
+  }
+  const feed = openFeed({ configuration, nodes: own, pool, log });
+  activeNodes.follow((nodes) => feed.setNodes(nodes));
+  const sending = openSending(configuration, pool, log);
+  const isDevelopment = ledger !== null;
+  const middleware = openUpstreamMiddleware({
+    ...{ configuration, source: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
+  });
+  const stop = () =>
+    stopEach([
+      async () => feed.close(),
+      async () => middleware.stop(),
+      () => sending.close(),
+      async () => pool.stop(),
+    ]);
+  const { source } = middleware;
+  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
+  return { pool, source, middleware, sending, feed, isDevelopment, activeNodes, streaming, stop };
+}

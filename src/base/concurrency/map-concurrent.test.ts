@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { mapConcurrent } from './map-concurrent.ts';
+
+it('gives results in the order of the items, whichever is done first', async () => {
+  const doors = [1, 2, 3].map(() => Promise.withResolvers<string>());
+  const results = mapConcurrent(
+    [0, 1, 2],
+    3,
+    (at) => doors[at]?.promise ?? Promise.reject(new Error('no such item')),
+  );
+  doors[2]?.resolve('c');
+  doors[0]?.resolve('a');
+  doors[1]?.resolve('b');
+  expect(await results).toEqual(['a', 'b', 'c']);
+});
+
+it('has no more under way than it may, and none when there is nothing', async () => {
+  let [now, most] = [0, 0];
+  const work = async (item: number): Promise<number> => {
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise(setImmediate);
+    now -= 1;
+    return item * 2;
+  };
+  expect(await mapConcurrent([1, 2, 3, 4, 5, 6, 7], 3, work)).toEqual([2, 4, 6, 8, 10, 12, 14]);
+  expect(most).toBe(3);
+  expect(await mapConcurrent([], 3, work)).toEqual([]);
+});
+
+it('fails when one fails', async () => {
+  await expect(mapConcurrent([1], 2, () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { PerKeySemaphore, type PerKeySemaphoreLimits } from './per-key-semaphore.ts';
+
+const places = (change: Partial<PerKeySemaphoreLimits> = {}): PerKeySemaphore =>
+  new PerKeySemaphore({
+    ...{ permitsMax: 3, keyPermitsMax: 2, waitingMax: 100, keyWaitingMax: 100, waitMs: null },
+    ...change,
+  });
+
+/** Asks for places whose owners are the first letters of their names, and notes which were given. */
+function asking(line: PerKeySemaphore, names: readonly string[]): string[] {
+  const given: string[] = [];
+  for (const name of names) {
+    void line.acquire(name[0] ?? '').then((isGiven) => given.push(isGiven ? name : `${name} not`));
+  }
+  return given;
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('places of owners', () => {
+  it('are given in the order of asking, to whoever may have one', async () => {
+    const line = places();
+    const given = asking(line, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
+    await settled();
+    expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1'], 3]);
+    for (const owner of ['b', 'a', 'a']) line.release(owner);
+    await settled();
+    expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1', 'b2', 'a3', 'c1'], 3]);
+    for (const owner of ['a', 'b', 'c']) line.release(owner);
+    expect(line.inUse).toBe(0);
+    expect(() => line.release('a')).toThrow('given back twice');
+  });
+
+  it('go round among owners who wait, however many places one of them waits for', async () => {
+    const line = places({ permitsMax: 1 });
+    const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
+    for (const owner of ['a', 'a', 'b', 'c', 'a', 'b', 'a']) {
+      await settled();
+      line.release(owner);
+    }
+    expect(given).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+    expect(line.inUse).toBe(0);
+  });
+
+  it('are not waited for by more than may, nor by more of one owner', async () => {
+    const line = places({ permitsMax: 1, waitingMax: 3, keyWaitingMax: 2 });
+    const given = asking(line, ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']);
+    await settled();
+    expect(given).toEqual(['a1', 'a4 not', 'c1 not']);
+    line.release('a');
+    await settled();
+    expect(given.at(-1)).toBe('a2');
+    expect(asking(line, ['a5', 'b2'])).toEqual([]);
+    await settled();
+    line.release('a');
+    await settled();
+    expect(given.at(-1)).toBe('b1');
+  });
+
+  it('are not waited for longer than is allowed, nor by who has left', async () => {
+    const line = places({ permitsMax: 1, waitMs: 20 });
+    expect(await line.acquire('a')).toBe(true);
+    expect(await line.acquire('a')).toBe(false);
+    const leaving = new AbortController();
+    const waiting = line.acquire('a', leaving.signal);
+    leaving.abort();
+    expect(await waiting).toBe(false);
+    expect(await line.acquire('a', leaving.signal)).toBe(false);
+    line.release('a');
+    expect([line.inUse, await line.acquire('b')]).toEqual([0, true]);
+  });
+
+  it('stay counted when an owner comes again in the moment in which another request of theirs leaves', async () => {
+    const line = places({ permitsMax: 2, keyPermitsMax: 1 });
+    await line.acquire('a');
+    const leaving = new AbortController();
+    const waiting = line.acquire('a', leaving.signal);
+    leaving.abort();
+    line.release('a');
+    const again = line.acquire('a');
+    expect([await waiting, await again, line.inUse]).toEqual([false, true, 1]);
+    line.release('a');
+    expect(line.inUse).toBe(0);
+  });
+});

@@ -1,0 +1,24 @@
+import { type Terminal, UsageError } from './command.ts';
+
+/** Where tokens that are good for a command are made. */
+export type TokenKind = keyof typeof tokenSources;
+
+const tokenSources = {
+  operator: `an operator's, made in the dashboard under Settings, "Operator's tokens"`,
+  anybody: `one of the control API, made in the dashboard under Settings`,
+} as const;
+
+/** What may stand in a header; tokens have letters, digits and _ only. */
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** The token that a service on another machine is asked with. @throws UsageError */
+export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
+  const token = environment.SOLWAY_TOKEN?.trim() ?? '';
+  if (token === '')
+    throw new UsageError(`a running service needs a token: put ${tokenSources[kind]}, into SOLWAY_TOKEN`);
+  if (!PRINTABLE.test(token))
+    throw new UsageError(
+      'SOLWAY_TOKEN holds characters that no token has: copy the token whole, and nothing else',
+    );
+  return token;
+}

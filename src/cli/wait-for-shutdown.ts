@@ -1,0 +1,19 @@
+/**
+ * Resolves when the program is told to stop: by SIGTERM or SIGINT, or because the parent that started it with a
+ * channel is gone. A second signal ends the program at once.
+ */
+export function waitForShutdown(): Promise<string> {
+  return new Promise((resolve) => {
+    const onShutdown = (reason: string) => {
+      process.once('SIGINT', () => process.exit(130));
+      process.once('SIGTERM', () => process.exit(143));
+      resolve(reason);
+    };
+    process.once('SIGTERM', () => onShutdown('SIGTERM'));
+    process.once('SIGINT', () => onShutdown('SIGINT'));
+    if (process.channel === undefined) return;
+    process.once('disconnect', () => onShutdown('the parent process is gone'));
+    // Listening to the channel must not keep a process that is done from ending.
+    process.channel.unref();
+  });
+}

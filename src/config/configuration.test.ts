@@ -1,0 +1,275 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { complaint, folder, load } from '../../test/app/load-configuration.ts';
+import { loadConfiguration } from './configuration.ts';
+import { showConfiguration } from './redacted-view.ts';
+
+const example = join(import.meta.dirname, '../../config/solway.example.toml');
+describe('the example file', () => {
+  it('says exactly what holds without a file', () => {
+    const written = loadConfiguration({ config: example, upstreams: [] }, {});
+    const defaults = load('');
+    expect({ ...written, file: null }).toEqual({ ...defaults, file: null });
+  });
+
+  it('names every field there is', () => {
+    const names = readFileSync(example, 'utf8').matchAll(
+      /^(?:# )?(?:([a-z_]+) = |\[{1,2}[a-z]+\.([a-z_]+)\]{1,2}$)/gm,
+    );
+    const named = new Set([...names].map(([, name, list]) => name ?? list));
+    const { file: _, plans, upstreams: __, ...sections } = load('');
+    const fields = Object.values(sections).flatMap((one) =>
+      typeof one === 'object' ? Object.keys(one) : [],
+    );
+    const snake = fields.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    expect(snake.filter((name) => !named.has(name))).toEqual([]);
+    expect(plans).toHaveLength(2);
+  });
+
+  it('shows an [[upstream]] that is right once its comment signs are gone', () => {
+    const text = readFileSync(example, 'utf8');
+    const block = /^# \[\[upstream\]\]\n(?:# .*\n)+/m.exec(text)![0].replace(/^# /gm, '');
+    expect(load(block, [], { NODE_TOKEN: 'x' }).upstreams).toEqual([
+      {
+        url: 'https://host/path',
+        network: 'mainnet-beta',
+        name: 'mainnet-beta-1',
+        ws: 'wss://host/path',
+        grpc: 'https://host:10000',
+        headers: { 'x-token': 'x' },
+        requestsPerSecond: 100,
+        requestsBurst: 200,
+        pipelining: 4,
+      },
+    ]);
+  });
+});
+
+describe('servers of the shred stage', () => {
+  it('take their secrets from elsewhere, and show none of them', () => {
+    const toml = `[shreds]\ndeshred = [{ url = "env:FAR", headers = { "x-token" = "env:TOKEN" } }]\n`;
+    const configuration = load(toml, [], { FAR: 'https://far.example/hunter2', TOKEN: 'hunter2' });
+    const url = 'https://far.example/hunter2';
+    expect(configuration.shreds.deshred).toEqual([
+      { name: 'deshred-1', url, headers: { 'x-token': 'hunter2' } },
+    ]);
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('deshred-1');
+    expect(shown).not.toContain('hunter2');
+  });
+});
+
+describe('the gRPC door', () => {
+  it('listens where the HTTP door does, unless it is said otherwise', () => {
+    expect(load('[server]\nhost = "0.0.0.0"\n').grpc).toMatchObject({ host: '0.0.0.0', port: 50_051 });
+    const both = load('[server]\nhost = "0.0.0.0"\n[grpc]\nhost = "127.0.0.1"\n', ['--grpc-port', '7']);
+    expect(both.grpc).toMatchObject({ host: '127.0.0.1', port: 7 });
+    expect(load('[grpc]\nport = 5\n', [], { SOLWAY_GRPC_PORT: '6' }).grpc.port).toBe(6);
+  });
+});
+
+const NODE = '[[upstream]]\nurl = "https://a.example"\n';
+
+describe('a mistake in the configuration', () => {
+  it.each([
+    [
+      'port = 80',
+      'solway.toml: port: there is no such field: the fields here are data_dir, dev, server, networks, upstream, upstream_pool, cache, sessions, sender, sending, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
+    ],
+    ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
+    ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],
+    [
+      '[server]\nbody-max-bytes = 1',
+      'solway.toml: server.body-max-bytes: there is no such field: did you mean "body_max_bytes"?',
+    ],
+    ['[server]\nport = "8080"', 'solway.toml: server.port: "8080" is not a whole number from 0 to 65535'],
+    ['[server]\nport = 65536', 'solway.toml: server.port: 65536 is not a whole number from 0 to 65535'],
+    ['[server]\nport = 80.5', 'solway.toml: server.port: 80.5 is not a whole number from 0 to 65535'],
+    ['[server]\nport = nan', 'solway.toml: server.port: NaN is not a whole number from 0 to 65535'],
+    [
+      '[server]\nport = 9223372036854775807',
+      'solway.toml: line 2, column 8 is not TOML: integer value cannot be represented losslessly',
+    ],
+    [
+      '[server]\nhost = "http://x"',
+      'solway.toml: server.host: "http://x" must be a host name or address such as "127.0.0.1" or "0.0.0.0"',
+    ],
+    ['server = 3', 'solway.toml: server: 3 stands where a table belongs'],
+    [
+      '[networks]\ndefault = "mainnet"',
+      'solway.toml: networks.default: "mainnet" is not one of "mainnet-beta", "devnet", "testnet"',
+    ],
+    [
+      '[upstream]\nurl = "https://a"',
+      'solway.toml: upstream: is not a list of tables: write each node under its own [[upstream]]',
+    ],
+    ['[[upstream]]', 'solway.toml: upstream[0].url: is missing: write it as "https://host/path"'],
+    [
+      `${NODE}[[upstream]]\nurl = "htps://x"`,
+      'solway.toml: upstream[1].url: "htps://x" is not an http(s) URL: write it as "https://host/path"',
+    ],
+    [
+      `${NODE}ws = "https://x"`,
+      'solway.toml: upstream[0].ws: "https://x" is not a ws(s) URL or "off": write it as "wss://host/path"',
+    ],
+    [
+      `${NODE}name = "a b"`,
+      'solway.toml: upstream[0].name: "a b" must be a name of 1 to 64 letters, digits, dots, dashes or underscores',
+    ],
+    [
+      `${NODE}name = "x"\n${NODE}name = "x"`,
+      'solway.toml: upstream[1].name: "x" is also the name of upstream[0]: give each its own',
+    ],
+    [
+      `${NODE}headers = { "x-token" = 3 }`,
+      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+    ],
+    [
+      `${NODE}headers = { "x-token" = "\u0142" }`,
+      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+    ],
+    [
+      '[[upstream]]\nurl = "https://u:50%off@a/key"',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
+    ],
+    [
+      '[[upstream]]\nurl = "https://a/key#x"',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+    ],
+    [
+      `${NODE}ws = "wss://a/key#"`,
+      'solway.toml: upstream[0].ws: "wss://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+    ],
+    [
+      `${NODE}grpc = "https://%ff:x@a"`,
+      'solway.toml: upstream[0].grpc: "https://a" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
+    ],
+    [
+      `${NODE}headers = { "x token" = "y" }`,
+      'solway.toml: upstream[0].headers: one of the names is not the name of an HTTP header',
+    ],
+    [
+      `${NODE}headers = "x"`,
+      'solway.toml: upstream[0].headers: is not a table: write it as headers = { "x-token" = "env:TOKEN" }',
+    ],
+    [
+      `${NODE}ws = "env:NO_SUCH"`,
+      'solway.toml: upstream[0].ws: "env:NO_SUCH" names an environment variable that is not set: set NO_SUCH, or write the value here',
+    ],
+    [
+      '[grpc]\ntls_cert = "door.pem"',
+      'solway.toml: grpc.tls_cert: stands alone: name the file of its tls_key too',
+    ],
+    ['[grpc]\nenabled = "no"', 'solway.toml: grpc.enabled: "no" is not true or false'],
+    [
+      '[shreds]\nudp_senders = ["nobody"]',
+      'solway.toml: shreds.udp_senders[0]: "nobody" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
+    ],
+    ['dev = "yes"', 'solway.toml: dev: "yes" is not true or false'],
+    [
+      '[localnet]\nenabled = true',
+      'solway.toml: localnet.enabled: is replaced by --dev: leave it out, and use --dev for an embedded ledger',
+    ],
+    [
+      `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,
+      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: name the network of a node, as in networks.default = "devnet" or SOLWAY_NETWORK=devnet',
+    ],
+    [
+      '[store]\ndatabase_url = "mysql://u:secret@h/d"',
+      'solway.toml: store.database_url: "mysql://h/[redacted]" is not a PostgreSQL URL: write it as "postgres://user@host/database"',
+    ],
+    [
+      '[plans.Gold]',
+      'solway.toml: plans: a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
+    ],
+    [
+      '[plans.gold]\nrpc_burst = 0',
+      'solway.toml: plans.gold.rpc_burst: 0 is not a whole number from 1 to 10000000',
+    ],
+    [
+      '[upstream_pool]\nattempt_timeout_ms = 40000',
+      'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[off_chain]\ntry_timeout_ms = 5001',
+      'solway.toml: off_chain.try_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[das_pool]\ntry_timeout_ms = 15001',
+      'solway.toml: das_pool.try_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[confirmations]\nwait_max_ms = 120001',
+      'solway.toml: confirmations.wait_max_ms: is longer than rest.timeout_ms: make it shorter',
+    ],
+    [
+      '[uploads]\nupload_max_ms = 2400001',
+      'solway.toml: uploads.upload_max_ms: is longer than rest.upload_timeout_ms: make it shorter',
+    ],
+    [
+      '[server]\nown_time_max_ms = 1799999',
+      'solway.toml: uploads.upload_max_ms: is longer than server.own_time_max_ms: make it shorter',
+    ],
+    [
+      '[semi_wallets]\nremember_ms = 899999',
+      'solway.toml: semi_wallets.remember_ms: is shorter than pause_max_ms, which would end pauses early: make it longer',
+    ],
+    [
+      '[kubo]\nurl = "http://127.0.0.1:5001"',
+      'solway.toml: kubo.url: stands without storage.gateway, and files that a node of Kubo keeps are not given out here: name the gateway of the node, as in storage.gateway = "https://host/ipfs/"',
+    ],
+    ['[keys]\nkeys_max = 2', 'solway.toml: keys.keys_max: 2 is not a whole number from 3 to 10000000'],
+    [
+      '[keys]\npoll_interval_ms = 1001',
+      'solway.toml: keys.poll_interval_ms: 1001 is not a whole number from 50 to 1000',
+    ],
+    [
+      '[store]\nconnections_max = 1',
+      'solway.toml: store.connections_max: 1 is not a whole number from 2 to 1000',
+    ],
+    [
+      '[log]\nlevel = "loud"',
+      'solway.toml: log.level: "loud" is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+    ],
+    ['a = = 3', 'solway.toml: line 1, column 5 is not TOML: invalid value'],
+  ])('in %j is named with its field and its remedy', (toml, words) => {
+    expect(complaint(toml)).toBe(words);
+  });
+
+  it('is told together with all others', () => {
+    expect(complaint('[server]\nport = -1\nhots = "x"\n[log]\nlevel = 3').split('\n')).toEqual([
+      'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
+      'solway.toml: server.hots: there is no such field: did you mean "host"?',
+      'solway.toml: log.level: 3 is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+    ]);
+  });
+
+  it('is told by the name under which it was given', () => {
+    expect(complaint('', ['--port', '8x'])).toBe('--port: "8x" is not a whole number from 0 to 65535');
+    expect(complaint('', [], { SOLWAY_PORT: '70000' })).toBe(
+      'SOLWAY_PORT: 70000 is not a whole number from 0 to 65535',
+    );
+    expect(complaint('', ['--upstream', 'https://a', '--upstream', 'b', '--ws', 'c'])).toBe(
+      '--upstream (2): the value is not an http(s) URL: write it as "https://host/path"\n' +
+        '--ws (2): the value is not a ws(s) URL or "off": write it as "wss://host/path"',
+    );
+    expect(complaint(null, ['--config', join(folder, 'none.toml')])).toBe(
+      'none.toml: the file does not exist',
+    );
+  });
+
+  it.each([
+    [['--ws', 'wss://a'], '--ws belongs to the --upstream before it: write --upstream URL first'],
+    [
+      ['--upstream', 'https://a', '--ws', 'wss://a', '--ws', 'wss://b'],
+      '--ws is given twice for one --upstream: repeat --upstream for each node',
+    ],
+    [['--prot', '1'], 'there is no option --prot: did you mean --port?'],
+    [['--zzzzzz'], 'there is no option --zzzzzz: see --help'],
+    [['--port'], '--port needs a value'],
+    [['--port', '--host', 'x'], '--port needs a value, and --host looks like an option'],
+  ])('of the command line %j is told', (args, words) => {
+    expect(complaint('', args)).toBe(words);
+  });
+});

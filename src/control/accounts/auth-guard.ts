@@ -1,0 +1,282 @@
+import type { Attempt } from '../../gateway/auth/attempt-limiter.ts';
+import { ApiError } from '../api/api-error.ts';
+import { email as emailSchema } from '../api/contract/values.ts';
+import { FailedSignInLog } from './failed-sign-in-log.ts';
+import { passwordHashQueueFull } from './password-hash-queue.ts';
+import { currentRequest, type RequestMetadata } from './request-metadata.ts';
+import { checkSameOrigin } from './same-origin.ts';
+import { SignInAttemptLimiter } from './sign-in-attempt-limiter.ts';
+import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
+import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
+import { tokenDigest } from './sign-in-store.ts';
+import { signUp } from './sign-up.ts';
+
+/** A request to sign in, read as far as its wire goes. */
+export type SignInRequest = Readonly<{
+  request: Request;
+  address: string;
+  requestId: string;
+  /** A JSON object, or null where none was sent. */
+  body: Readonly<Record<string, unknown>> | null;
+}>;
+
+/** An answer of the library in our form, or a page to go on to. */
+export type SignInResponse = Readonly<{
+  status: number;
+  /** JSON. */
+  body: unknown;
+  cookies: readonly string[];
+  /** Where a browser must go on. */
+  location: string | null;
+}>;
+
+const USER_AGENT_MAX = 256;
+/** What the library says of an account that is locked has no time; it is a quarter of an hour. */
+const LOCKED_S = 900;
+/** Where a browser may be sent: a path of ours. */
+const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
+const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
+
+const invalid = (field: string, text: string): ApiError =>
+  new ApiError(422, 'INVALID_FIELDS', `${field}: ${text}`, { fields: { [field]: text } });
+
+/** The word and the status with which the library refuses a password or a code. */
+const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
+
+/** Whether an answer without a fault says that the account's password, or a code besides, was right. */
+const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
+  attempts !== 'counted' || own === 'sign-up';
+
+/**
+ * Stands in front of the sign-in library: knows which of its paths there are, sends away what comes from another
+ * origin, bounds how often may be tried, and tells the audit log of what went wrong.
+ */
+export class AuthGuard {
+  readonly #parts: SignInParts;
+  readonly #library: () => SignInLibrary;
+  readonly #failedSignIns: FailedSignInLog;
+  readonly #tries: SignInAttemptLimiter;
+
+  constructor(parts: SignInParts, library: () => SignInLibrary) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#failedSignIns = new FailedSignInLog(parts);
+    this.#tries = new SignInAttemptLimiter(parts.options.limits, parts.now);
+  }
+
+  /** Writes what the audit log is yet to hear of. Never rejects. */
+  stop(): Promise<void> {
+    return this.#failedSignIns.stop();
+  }
+
+  /** @throws ApiError */
+  async handle(signInRequest: SignInRequest): Promise<SignInResponse> {
+    const { request } = signInRequest;
+    const path = new URL(request.url).pathname.slice(AUTH_PREFIX.length);
+    const route = signInRouteOf(request.method, path);
+    if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'nothing answers here');
+    if (request.method !== 'GET') checkSameOrigin(request, this.#parts.options.publicUrl);
+    const metadata = this.#metadataOf(signInRequest);
+    return currentRequest.run(metadata, () => this.#handleRoute(route, path, signInRequest, metadata));
+  }
+
+  async #handleRoute(
+    route: SignInRoute,
+    path: string,
+    signInRequest: SignInRequest,
+    metadata: RequestMetadata,
+  ): Promise<SignInResponse> {
+    const body = this.#parseBody(route, signInRequest.body);
+    if (route.attempts === 'none') return this.#callLibrary(route, path, signInRequest, body);
+    const account = await this.#findAccount(route, signInRequest.request, body);
+    // What costs others something is counted apart: it must not keep anybody from signing in.
+    const counted = route.attempts === 'counted' ? `${path} ` : '';
+    const attempt = this.#tries.startAttempt(counted, account, signInRequest.address);
+    const passwordAttempt = this.#startPasswordAttempt(route, account, signInRequest, attempt);
+    try {
+      const response = await this.#callLibrary(route, path, signInRequest, body);
+      const isRight = response.status < 400;
+      if (route.attempts === 'counted' || isWrongCredential(response.status)) attempt.fail();
+      else if (isRight) attempt.succeed();
+      if (isWrongCredential(response.status)) passwordAttempt?.fail();
+      else if (isRight) passwordAttempt?.succeed();
+      if (isRight && provesPassword(route) && account !== null)
+        this.#tries.signedIn(account, signInRequest.address);
+      if (isWrongCredential(response.status))
+        this.#failedSignIns.record(path, account?.slice(0, ACCOUNT_MAX) ?? null, metadata);
+      return response;
+    } finally {
+      attempt.discard();
+      passwordAttempt?.discard();
+    }
+  }
+
+  /** Who signs up with an address that has an account tries its password: as many times as at sign-in, all together. */
+  #startPasswordAttempt(
+    route: SignInRoute,
+    account: string | null,
+    { address }: SignInRequest,
+    attempt: Attempt,
+  ): Attempt | null {
+    if (route.own !== 'sign-up' || account === null) return null;
+    try {
+      return this.#tries.startAttempt('', account, address);
+    } catch (thrown) {
+      attempt.discard();
+      throw thrown;
+    }
+  }
+
+  async #callLibrary(
+    route: SignInRoute,
+    path: string,
+    signInRequest: SignInRequest,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<SignInResponse> {
+    if (route.own === 'sign-up') {
+      const { email, password } = await signUp(this.#parts, this.#library(), body);
+      const path = '/sign-in/email';
+      return withoutOperator(
+        await this.#toSignInResponse(await this.#forward(path, signInRequest, { email, password }), path),
+      );
+    }
+    return this.#toSignInResponse(await this.#forward(route.path ?? path, signInRequest, body), path);
+  }
+
+  #forward(
+    path: string,
+    { request, address }: SignInRequest,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<Response> {
+    const url = new URL(request.url);
+    url.pathname = AUTH_PREFIX + path;
+    const headers = new Headers();
+    for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
+      const value = request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    headers.set(CLIENT_ADDRESS, address);
+    if (request.method === 'GET') return this.#library().handler(new Request(url, { headers }));
+    // Some clients send only where they come from within the site; the library wants the origin spelt out.
+    if (!headers.has('origin')) headers.set('origin', url.origin);
+    headers.set('content-type', 'application/json');
+    return this.#library().handler(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }));
+  }
+
+  async #toSignInResponse(response: Response, path: string): Promise<SignInResponse> {
+    const text = await response.text();
+    const body: unknown = text === '' ? null : parsed(text);
+    const cookies = response.headers.getSetCookie();
+    const location = response.headers.get('location');
+    if (response.status >= 300 && response.status < 400 && location !== null)
+      return { status: 302, body: null, cookies, location: this.#toLocalLocation(location) };
+    if (response.ok) return { status: 200, body: withoutTokens(path, body), cookies, location: null };
+    return { status: response.status, body: this.#withPasswordPolicy(body), cookies, location: null };
+  }
+
+  /** The library says of a password that it is too short or too long, and not what it must be. */
+  #withPasswordPolicy(body: unknown): unknown {
+    if (typeof body !== 'object' || body === null || !PASSWORD_LENGTH.test(String((body as Refusal).code)))
+      return body;
+    const { passwordMin, passwordMax } = this.#parts.options.limits;
+    return { ...body, message: `a password has ${passwordMin} to ${passwordMax} characters` };
+  }
+
+  /** Of an error page of the library the page of ours; back from a provider only into this service. */
+  #toLocalLocation(location: string): string {
+    const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
+    const url = new URL(location, base);
+    if (url.pathname.startsWith(`${AUTH_PREFIX}/error`)) return `/sign-in${url.search}`;
+    const path = url.pathname + url.search + url.hash;
+    return OWN_PATH.test(path) ? path : '/';
+  }
+
+  /** @throws ApiError 422 */
+  #parseBody(
+    route: SignInRoute,
+    given: Readonly<Record<string, unknown>> | null,
+  ): Readonly<Record<string, unknown>> {
+    const body: Record<string, unknown> = {};
+    for (const [field, value] of Object.entries(given ?? {})) {
+      if (!route.fields.includes(field)) throw invalid(field.slice(0, 64), 'there is no such field here');
+      if (typeof value === 'string' && value.length > FIELD_MAX) throw invalid(field, 'is too long');
+      body[field] = value;
+    }
+    for (const field of redirects) {
+      const to = body[field];
+      if (to !== undefined && (typeof to !== 'string' || !OWN_PATH.test(to)))
+        throw invalid(field, 'must be a path of this service, such as /keys');
+    }
+    for (const [field, { schema, message }] of Object.entries(route.checked ?? {})) {
+      const parsed = schema.safeParse(body[field]);
+      if (!parsed.success) throw invalid(field, message);
+      body[field] = parsed.data;
+    }
+    return { ...body, ...route.fixedFields?.(body) };
+  }
+
+  /** Whose password or code is tried. */
+  async #findAccount(
+    route: SignInRoute,
+    request: Request,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<string | null> {
+    // What is no address is no account: names that anybody makes up are not remembered.
+    if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
+    if (route.attempts !== 'session') return null;
+    const session = await this.#library().api.getSession({ headers: request.headers });
+    return session === null ? null : session.user.email.toLowerCase();
+  }
+
+  #metadataOf({ request, address, requestId }: SignInRequest): RequestMetadata {
+    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
+    return { address, userAgent, requestId };
+  }
+}
+
+const FIELD_MAX = 2_048;
+const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
+type Refusal = Readonly<{ code?: unknown }>;
+/** Characters of an address of mail. Source: RFC 5321, 4.5.3.1.3. */
+const ACCOUNT_MAX = 254;
+
+/** @throws ApiError with the library's own word and text; of faults that are ours, neither. */
+export function checkSignInResponse({ status, body }: SignInResponse): void {
+  if (status < 400) return;
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  if (status === 503) throw passwordHashQueueFull();
+  if (status >= 500) throw new Error(`the sign-in library answers ${status}`);
+  const knownStatus =
+    ([400, 401, 403, 404, 409, 413, 415, 422, 429] as const).find((one) => one === status) ?? 400;
+  const errorCode = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';
+  const text = typeof message === 'string' && message !== '' ? message : 'this cannot be done: sign in again';
+  throw new ApiError(knownStatus, errorCode, text, knownStatus === 429 ? { retryAfter: LOCKED_S } : {});
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whoever signs up by an operator's link is the operator once the invitation is accepted: /api/v1/me says so then. */
+function withoutOperator(answer: SignInResponse): SignInResponse {
+  const { user, ...rest } = (answer.body ?? {}) as { user?: Record<string, unknown> };
+  if (user === undefined) return answer;
+  const { isOperator: _, ...publicUser } = user;
+  return { ...answer, body: { ...rest, user: publicUser } };
+}
+
+type Session = { token?: string };
+
+/** A page needs no token: its browser has the cookie. Sessions are named by the digest that is kept of theirs. */
+function withoutTokens(path: string, body: unknown): unknown {
+  const withDigest = (session: Session): Session =>
+    typeof session.token === 'string' ? { ...session, token: tokenDigest(session.token) } : session;
+  if (path === '/list-sessions' && Array.isArray(body)) return body.map((one) => withDigest(one as Session));
+  if (typeof body !== 'object' || body === null) return body;
+  const { token: _, session, ...rest } = body as { token?: unknown; session?: Session };
+  return session ? { ...rest, session: withDigest(session) } : rest;
+}

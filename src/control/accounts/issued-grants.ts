@@ -1,0 +1,78 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
+import type { MemberRole } from './roles.ts';
+
+/** Who changes somebody's rights, when and from where, for the audit log. */
+export type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
+
+/** What a token or an invitation lets its holder do. */
+export type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
+
+/** The actor as the audit log names them, the tokens that they made, those that these made, and so on. */
+const withLineage = (db: Kysely<Schema>, actor: string) =>
+  db.withRecursive('lineage(actor)', (recursive) =>
+    recursive
+      .selectNoFrom(sql<string>`cast(${actor} as text)`.as('actor'))
+      .union(
+        recursive
+          .selectFrom('admin_token')
+          .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
+          .select(sql<string>`'token:' || admin_token.id`.as('actor')),
+      ),
+  );
+
+const activeTokens = (db: Kysely<Schema>, actor: string, now: number) =>
+  withLineage(db, actor)
+    .selectFrom('admin_token')
+    .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
+    .select(['id', 'name', 'customer_id', 'role', 'created_by'])
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .orderBy('id')
+    .execute();
+
+const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
+  withLineage(db, actor)
+    .selectFrom('invitation')
+    .innerJoin('lineage', 'lineage.actor', 'invitation.created_by')
+    .select(['id', 'email', 'customer_id', 'role', 'is_operator', 'created_by'])
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('id')
+    .execute();
+
+/**
+ * Ends the tokens and takes back the open invitations that somebody made, and those that such a token made, with a line
+ * in the audit log for each. Call it in the transaction of the change that calls for it, behind the change.
+ * @param actor - who made them, as the audit log names them.
+ * @param keeps - which of them stay.
+ * @returns how many ended.
+ */
+export async function revokeIssuedGrants(
+  trx: Transaction<Schema>,
+  actor: string,
+  by: AuditContext,
+  isRetained: (grant: Grant) => boolean,
+): Promise<number> {
+  const entries: Pick<AuditEntry, 'action' | 'customerId' | 'detail'>[] = [];
+  for (const { id, name, customer_id, role, created_by } of await activeTokens(trx, actor, by.at)) {
+    if (isRetained({ customer: customer_id, isOperator: false, role })) continue;
+    await trx.updateTable('admin_token').set({ revoked_at: by.at }).where('id', '=', id).execute();
+    const detail = { token: id, name, role, created_by };
+    entries.push({ action: 'token.end', customerId: customer_id, detail });
+  }
+  for (const row of await openInvitations(trx, actor, by.at)) {
+    const { id, email, customer_id, role, is_operator, created_by } = row;
+    if (isRetained({ customer: customer_id, isOperator: is_operator === 1, role })) continue;
+    await trx.deleteFrom('invitation').where('id', '=', id).execute();
+    const detail = { invitation: id, email, role, created_by };
+    entries.push({ action: 'invitation.delete', customerId: customer_id, detail });
+  }
+  if (entries.length === 0) return 0;
+  const version = await nextVersions(trx, entries.length);
+  const from = { at: by.at, actor: by.actor, address: by.address ?? null, userAgent: by.userAgent ?? null };
+  const all = entries.map((entry) => ({ ...entry, ...from, requestId: by.requestId ?? null, keyId: null }));
+  await writeAudits(trx, version, all);
+  return entries.length;
+}

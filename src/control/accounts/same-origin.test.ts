@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { checkSameOrigin, resolvePublicOrigin } from './same-origin.ts';
+
+const LISTENING = 'http://127.0.0.1:8080';
+
+it.each([
+  ['localhost:8080', 'http://localhost:8080'],
+  ['solway.localhost', 'http://solway.localhost'],
+  ['192.0.2.7:80', 'http://192.0.2.7:80'],
+  ['[2001:db8::1]:8080', 'http://[2001:db8::1]:8080'],
+  ['evil.example', LISTENING],
+  ['localhost.evil.example', LISTENING],
+  ['192.0.2.7.evil.example', LISTENING],
+  ['evil.example@localhost', LISTENING],
+  [null, LISTENING],
+])('begins a link for the Host %s with %s', (host, origin) => {
+  expect(resolvePublicOrigin(host, null, LISTENING)).toBe(origin);
+});
+
+it('begins links with what is configured, whatever the request says', () => {
+  expect(resolvePublicOrigin('localhost', 'https://solway.example/', LISTENING)).toBe(
+    'https://solway.example',
+  );
+  expect(resolvePublicOrigin('solway.example', null, 'http://solway.example')).toBe('http://solway.example');
+});
+
+const HOST = 'solway.test';
+const OURS = `http://${HOST}`;
+
+type Sent = Readonly<{ own?: string | null; origin?: string; site?: string }>;
+
+function check({ own = '1', origin, site }: Sent, publicUrl: string | null = null): void {
+  const headers = new Headers({ host: HOST });
+  if (own !== null) headers.set('x-solway', own);
+  if (origin !== undefined) headers.set('origin', origin);
+  if (site !== undefined) headers.set('sec-fetch-site', site);
+  checkSameOrigin(new Request(OURS, { method: 'POST', headers }), publicUrl);
+}
+
+it.each<[string, Sent]>([
+  ['no header of ours', { own: null, origin: OURS, site: 'same-origin' }],
+  ['another value in our header', { own: '0', origin: OURS, site: 'same-origin' }],
+  ['another origin', { origin: 'http://evil.example' }],
+  ['another port', { origin: `${OURS}:81` }],
+  ['the origin null', { origin: 'null' }],
+  ['our origin with a path', { origin: `${OURS}/` }],
+  ['our origin from another site', { origin: OURS, site: 'cross-site' }],
+  ['our origin from another name of this site', { origin: OURS, site: 'same-site' }],
+  ['our origin from no page', { origin: OURS, site: 'none' }],
+  ['no origin from another site', { site: 'cross-site' }],
+  ['neither an origin nor a site', {}],
+])('refuses a change with %s', (_, sent) => {
+  expect(() => check(sent)).toThrow();
+});
+
+it('lets through a change that a page of ours sends, at the origin that is configured or that was asked', () => {
+  check({ origin: OURS });
+  check({ origin: OURS, site: 'same-origin' });
+  check({ site: 'same-origin' });
+  // A proxy in front has the certificate.
+  check({ origin: `https://${HOST}`, site: 'same-origin' });
+  check({ origin: 'https://solway.example', site: 'same-origin' }, 'https://solway.example/');
+  expect(() => check({ origin: OURS, site: 'same-origin' }, 'https://solway.example/')).toThrow();
+});

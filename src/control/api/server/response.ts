@@ -1,0 +1,112 @@
+import { securityHeaders } from '../../../protocol/security-headers.ts';
+import type { RouteFormat } from '../contract/route.ts';
+
+/** Nothing of the API is for a page to show, to frame or to keep. */
+export const apiHeaders = securityHeaders.api;
+
+const types: Readonly<Record<RouteFormat, string>> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/jsonl; charset=utf-8',
+  events: 'text/event-stream; charset=utf-8',
+};
+
+export function jsonResponse(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { ...apiHeaders, 'content-type': types.json, ...headers },
+  });
+}
+
+/** Lines of an event; a break inside would end it. */
+const eventOf = (text: string): string =>
+  `${text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}`)
+    .join('\n')}\n\n`;
+
+/** RFC 4180 has carriage returns. */
+const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
+
+export type StreamOptions = Readonly<{
+  format: Exclude<RouteFormat, 'json'>;
+  heartbeatMs: number;
+  /** Once, when nothing more is sent, for whatever reason. */
+  onEnd: () => void;
+  /** What went wrong behind the head of the answer, where no status can tell it. */
+  onError: (thrown: unknown) => void;
+}>;
+
+/**
+ * The lines as they come, no faster than the client takes them. Of events, silence is filled with comments.
+ */
+function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const { format, heartbeatMs, onEnd, onError } = options;
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    if (timer !== null) clearInterval(timer);
+    onEnd();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (format !== 'events') return;
+      controller.enqueue(encoder.encode(': here\n\n'));
+      timer = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': still here\n\n'));
+      }, heartbeatMs);
+    },
+    async pull(controller) {
+      try {
+        const { value, done } = await iterator.next();
+        if (isOver) return;
+        if (done !== true) {
+          controller.enqueue(
+            encoder.encode(format === 'events' ? eventOf(value) : `${value}${LINE_ENDS[format]}`),
+          );
+          return;
+        }
+        end();
+        controller.close();
+      } catch (thrown) {
+        if (isOver) return;
+        end();
+        onError(thrown);
+        controller.error(new Error('the answer broke off'));
+      }
+    },
+    async cancel() {
+      end();
+      await iterator.return?.();
+    },
+  });
+}
+
+type HeaderMap = Readonly<Record<string, string>>;
+
+const streamHeaders = (format: StreamOptions['format'], headers: HeaderMap): HeaderMap => ({
+  ...apiHeaders,
+  'content-type': types[format],
+  ...(format === 'events' && { 'x-accel-buffering': 'no' }),
+  ...headers,
+});
+
+export function streamResponse(
+  lines: AsyncIterable<string>,
+  headers: HeaderMap,
+  options: StreamOptions,
+): Response {
+  return new Response(bytesOf(lines, options), { headers: streamHeaders(options.format, headers) });
+}
+
+/** The head of such an answer, for whoever wants no more. */
+export const streamHead = (format: StreamOptions['format'], headers: HeaderMap): Response =>
+  new Response(null, { headers: streamHeaders(format, headers) });

@@ -1,0 +1,205 @@
+import type { Transaction } from 'kysely';
+import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
+import type { Product } from '../../protocol/product.ts';
+import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
+import type { CustomerTable } from '../database/tables/accounts.ts';
+import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { assertKeyQuota } from './key-quota.ts';
+import { auditEntry, KeyRefusedError, type KeyRegister, refuseField } from './key-register.ts';
+import { type KeyView, viewKey } from './key-view.ts';
+import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
+
+const NAME_LENGTH_MAX = 64;
+const ID_ATTEMPTS = 4;
+
+/** A new key with its secret: the one time that the secret is anywhere. */
+export type NewKey = Readonly<{ secret: string; key: KeyView }>;
+
+export type CreateKeyOptions = Readonly<{
+  product: Product;
+  /** 1 to 64 characters, none of them a control character. */
+  name: string;
+  /** Whose it is; absent: the house's. */
+  customerId?: string | undefined;
+  /** Absent: the customer's. */
+  planId?: string | undefined;
+  /** Unix milliseconds; null or absent = never. */
+  expiresAt?: number | null | undefined;
+  /** A key that stands in web pages: bound to their origins, and limited for each address. */
+  isPublic?: boolean | undefined;
+}> & { readonly [Rule in keyof KeyRulesInput]?: KeyRulesInput[Rule] | undefined };
+
+/** @throws KeyRefusedError invalid */
+export function checkName(name: string): string {
+  const trimmed = name.trim();
+  const length = [...trimmed].length;
+  if (length >= 1 && length <= NAME_LENGTH_MAX && !/\p{C}/u.test(trimmed)) return trimmed;
+  return refuseField('name', `a key's name is 1 to ${NAME_LENGTH_MAX} printable characters`);
+}
+
+/** @throws KeyRefusedError invalid */
+export function checkExpiry(expiresAt: number | null, now: number): number | null {
+  if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
+  return refuseField('expiresAt', 'the time of expiry has passed: give one that lies ahead');
+}
+
+/** @throws KeyRefusedError invalid */
+export async function requirePlan(trx: Transaction<Schema>, planId: string): Promise<PlanTable> {
+  const plans = await trx.selectFrom('plan').selectAll().orderBy('id').execute();
+  const plan = plans.find(({ id }) => id === planId);
+  if (plan !== undefined) return plan;
+  const knownIds = plans.map(({ id }) => id).join(', ');
+  return refuseField('planId', `there is no plan "${planId}": use one of ${knownIds}, or configure it`);
+}
+
+/** @throws KeyRefusedError not-found */
+async function requireCustomer(
+  trx: Transaction<Schema>,
+  register: KeyRegister,
+  id: string,
+): Promise<CustomerTable> {
+  const isOthers = register.customerId !== undefined && register.customerId !== id;
+  const row = isOthers
+    ? undefined
+    : await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new KeyRefusedError(
+    'not-found',
+    `there is no customer "${id.slice(0, 64)}": see the list of customers`,
+  );
+}
+
+type GeneratedKey = ReturnType<typeof generateApiKey>;
+
+/** A key whose id nobody has. The counter is held, so nobody can take the id in between. */
+async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
+  for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
+    const generated = generateApiKey(product);
+    const taken = await trx
+      .selectFrom('api_key')
+      .select('id')
+      .where('id', '=', generated.id)
+      .executeTakeFirst();
+    if (taken === undefined) return generated;
+  }
+  throw new Error('no unused key id was found');
+}
+
+/** What the keys of a family have in common, and when this one ends. */
+type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
+  RuleColumns & { family_id: string | null };
+
+const columnsOf = (row: NewRow): NewRow => ({
+  product: row.product,
+  name: row.name,
+  plan_id: row.plan_id,
+  expires_at: row.expires_at,
+  customer_id: row.customer_id,
+  is_public: row.is_public,
+  networks: row.networks,
+  cidrs: row.cidrs,
+  origins: row.origins,
+  methods: row.methods,
+  rate_per_second: row.rate_per_second,
+  rate_burst: row.rate_burst,
+  address_per_second: row.address_per_second,
+  logs_bodies: row.logs_bodies,
+  never_back: row.never_back,
+  family_id: row.family_id,
+});
+
+/**
+ * Writes a new key, of a new family or of the one that is given.
+ * @returns the key with its secret, and its row.
+ */
+export async function insertKey(
+  register: KeyRegister,
+  trx: Transaction<Schema>,
+  version: number,
+  given: NewRow,
+): Promise<NewKey & { row: KeyTable }> {
+  const { id, text } = await generateUnused(trx, given.product);
+  const { current, secrets } = register.peppers;
+  const row: KeyTable = {
+    ...columnsOf(given),
+    id,
+    family_id: given.family_id ?? id,
+    digest: digestApiKey(text, secrets.get(current)!).toString('hex'),
+    pepper_version: current,
+    state: 'active',
+    created_at: register.now(),
+    replaced_by: null,
+    last_used_at: null,
+    last_used_from: null,
+    leaked_at: null,
+    version,
+  };
+  await trx.insertInto('api_key').values(row).execute();
+  return { secret: text, key: viewKey(row, register.now()), row };
+}
+
+/** What the audit log keeps of a new key. */
+const detailOf = (row: KeyTable) => ({
+  product: row.product,
+  name: row.name,
+  plan: row.plan_id,
+  expiresAt: row.expires_at,
+  isPublic: row.is_public !== 0,
+  ...detailOfRules(row),
+});
+
+function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
+  if (!isPublic || product === 'rpc') return isPublic;
+  return refuseField(
+    'isPublic',
+    `isPublic: web pages cannot use keys of product ${product}: make it one of rpc`,
+  );
+}
+
+/**
+ * Makes a key inside a transaction that is already under way.
+ * @throws KeyRefusedError
+ */
+export async function createKeyIn(
+  register: KeyRegister,
+  trx: Transaction<Schema>,
+  options: CreateKeyOptions,
+): Promise<NewKey> {
+  const version = await nextVersion(trx);
+  const isPublic = checkPublic(options);
+  const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
+  const name = checkName(options.name);
+  const customer = await requireCustomer(
+    trx,
+    register,
+    options.customerId ?? register.customerId ?? DEFAULT_CUSTOMER_ID,
+  );
+  const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
+  const { product } = options;
+  const use = checkRules({ ...noRules, ...omitUndefined(options) }, { product, isPublic, plan });
+  await assertKeyQuota(trx, register, customer.id, version);
+  const { row, ...created } = await insertKey(register, trx, version, {
+    ...use,
+    product,
+    name,
+    plan_id: plan.id,
+    expires_at: expiresAt,
+    customer_id: customer.id,
+    is_public: isPublic ? 1 : 0,
+    family_id: null,
+  });
+  await writeAudit(trx, version, auditEntry(register, 'key.create', row, detailOf(row)));
+  return created;
+}
+
+/** A field that is there without a value counts as left out. */
+export const omitUndefined = <Fields extends object>(fields: Fields): Present<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>;
+
+type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefined> };
+
+/** Makes a key of a new family. @throws KeyRefusedError */
+export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
+  return transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
+}

@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { type Insertable, sql } from 'kysely';
+import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
+import type { Store } from '../database/open.ts';
+import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
+import { DeadGatewayDetector } from './dead-gateways.ts';
+import { type NodeCordon, readCordons } from './node-cordons.ts';
+
+/** What a gateway has to tell and can be told to do; other floors hand it in. */
+export type GatewayHooks = Readonly<{
+  /** Its nodes, as it sees them, ready to be written as JSON. */
+  nodes: () => readonly object[];
+  /** Its open connections, at most so many, the busiest first. */
+  connections: (max: number) => readonly ConnectionInfo[];
+  /** Totals of the minutes in which connections were cut for lag, however often they were told. */
+  laggedMinutes: () => readonly LaggedMinute[];
+  /** Puts exactly these nodes out of service. */
+  setCordons: (cordons: readonly NodeCordon[]) => void;
+  closeConnection: (id: string) => void;
+}>;
+
+/** How gateways tell of themselves. */
+export type HeartbeatOptions = Readonly<{
+  /** How often a gateway tells of itself, its nodes and its connections. */
+  heartbeatMs: number;
+  /** How often it looks for what it is to do: cordon nodes, close connections. */
+  lookIntervalMs: number;
+  /** Connections that one gateway shows. */
+  connectionsMax: number;
+  /** A gateway that told nothing for so long is gone, and its connections with it. */
+  goneAfterMs: number;
+  onState: OnState;
+  /** Milliseconds by a clock that is never set. */
+  now: () => number;
+}>;
+
+/** What holds when nothing else is said. */
+export const heartbeatOptions: HeartbeatOptions = {
+  heartbeatMs: 2_000,
+  lookIntervalMs: 400,
+  connectionsMax: 1_000,
+  goneAfterMs: 10_000,
+  onState: () => undefined,
+  now: () => performance.now(),
+};
+
+const MINUTE_MS = 60_000;
+/** Counts of laggards are forgotten after this: an hour is shown, and clocks differ. */
+const LAGGED_RETENTION_MS = 120 * MINUTE_MS;
+/** Rows per statement, small enough that an embedded store blocks for a few milliseconds. */
+const BATCH_ROWS = 25;
+/** Gateways that are looked at. */
+const GATEWAYS_MAX = 1_000;
+
+type ConnectionRow = Insertable<ConnectionTable>;
+type LaggedRow = Insertable<LaggedMinuteTable>;
+
+function* batchesOf<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += BATCH_ROWS) yield items.slice(from, from + BATCH_ROWS);
+}
+
+const nameOf = ({ customer_id, minute }: LaggedRow): string => `${minute} ${customer_id}`;
+
+/** Tells the store that this gateway is there, and does what the store has for it to do. */
+export class GatewayHeartbeat {
+  /** Names this run of this process. */
+  readonly id: string;
+  readonly #store: Store;
+  readonly #hooks: GatewayHooks;
+  readonly #row: Readonly<{ host: string; version: string; started_at: number }>;
+  readonly #options: HeartbeatOptions;
+  readonly #state: FailureState;
+  readonly #deadGateways: DeadGatewayDetector;
+  /** Facts of each connection as the store has them; null while it is not known whether it has. */
+  readonly #reportedFacts = new Map<string, string | null>();
+  readonly #reportedLagged = new Map<string, number>();
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  #url: string | null = null;
+  #refreshing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    store: Store,
+    hooks: GatewayHooks,
+    self: Readonly<{ host: string; version: string }>,
+    options: Partial<HeartbeatOptions> = {},
+  ) {
+    this.#store = store;
+    this.#hooks = hooks;
+    this.#options = { ...heartbeatOptions, ...options };
+    this.#state = new FailureState(this.#options.onState);
+    this.#deadGateways = new DeadGatewayDetector(this.#options.goneAfterMs);
+    this.#row = { ...self, started_at: Date.now() };
+    this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  }
+
+  /** Tells at once, then goes on. Resolves after the first attempt, whether the store answered or not. */
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#timer ??= setInterval(() => void this.refresh(), this.#options.lookIntervalMs);
+  }
+
+  /** Its doors are open: it answers there, as this machine reaches it. Told at the next look. */
+  setUrl(url: string): void {
+    this.#url = url;
+    this.#reportedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Looks for what is to be done, and tells what is due. Never rejects. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce()
+      .then(
+        () => this.#state.report(null),
+        (error: unknown) => this.#state.report(error),
+      )
+      .finally(() => {
+        this.#refreshing = null;
+      });
+    return this.#refreshing;
+  }
+
+  /** Takes its rows out of the store. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#refreshing;
+    await this.#forget([this.id]).catch(() => {});
+  }
+
+  async #refreshOnce(): Promise<void> {
+    await this.#applyCommands();
+    const now = performance.now();
+    if (now - this.#reportedAt < this.#options.heartbeatMs) return;
+    this.#reportedAt = now;
+    await this.#report(Date.now());
+  }
+
+  async #applyCommands(): Promise<void> {
+    const { db } = this.#store;
+    this.#hooks.setCordons(await readCordons(this.#store));
+    const closeRequests = await db
+      .selectFrom('connection_close')
+      .select('connection_id')
+      .where('gateway', '=', this.id)
+      .limit(1_000)
+      .execute();
+    if (closeRequests.length === 0) return;
+    const ids = closeRequests.map(({ connection_id }) => connection_id);
+    for (const id of ids) {
+      this.#hooks.closeConnection(id);
+      this.#reportedFacts.delete(id);
+    }
+    await db.deleteFrom('connection_close').where('connection_id', 'in', ids).execute();
+    await db.deleteFrom('connection').where('id', 'in', ids).execute();
+  }
+
+  async #report(now: number): Promise<void> {
+    const { db } = this.#store;
+    const columns = { seen_at: now, nodes: JSON.stringify(this.#hooks.nodes()), url: this.#url };
+    const { numUpdatedRows } = await db
+      .updateTable('gateway')
+      .set(columns)
+      .where('id', '=', this.id)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) {
+      // New, or taken for gone, and its connections were taken out with it.
+      this.#reportedFacts.clear();
+      await db
+        .insertInto('gateway')
+        .values({ id: this.id, ...this.#row, ...columns })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+        .execute();
+    }
+    await this.#reportConnections(now);
+    await this.#reportLagged();
+    await this.#sweep(now);
+  }
+
+  /** Only what changed, with turns for others in between: an embedded store answers without giving them any. */
+  async #reportConnections(now: number): Promise<void> {
+    const open = this.#hooks.connections(this.#options.connectionsMax);
+    for (const batch of batchesOf(open)) {
+      const rows = batch.map((facts) => this.#connectionRow(facts, now));
+      await this.#writeConnections(rows.filter(({ id, facts }) => this.#reportedFacts.get(id) !== facts));
+      await setImmediate();
+    }
+    const ids = new Set(open.map(({ id }) => id));
+    for (const closed of batchesOf([...this.#reportedFacts.keys()].filter((id) => !ids.has(id)))) {
+      await this.#store.db.deleteFrom('connection').where('id', 'in', closed).execute();
+      for (const id of closed) this.#reportedFacts.delete(id);
+      await setImmediate();
+    }
+  }
+
+  #connectionRow(connection: ConnectionInfo, now: number): ConnectionRow {
+    const { id, customerId, keyId, kind, ...facts } = connection;
+    const own = { id, gateway: this.id, customer_id: customerId, key_id: keyId, kind, told_at: now };
+    return { ...own, facts: JSON.stringify(facts) };
+  }
+
+  async #writeConnections(rows: readonly ConnectionRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    for (const { id } of rows) this.#reportedFacts.set(id, null);
+    await this.#store.db
+      .insertInto('connection')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('id')
+          .doUpdateSet({ told_at: sql.ref('excluded.told_at'), facts: sql.ref('excluded.facts') }),
+      )
+      .execute();
+    for (const { id, facts } of rows) this.#reportedFacts.set(id, facts);
+  }
+
+  async #reportLagged(): Promise<void> {
+    const rows: LaggedRow[] = this.#hooks
+      .laggedMinutes()
+      .map(({ customerId, ...counted }) => ({ gateway: this.id, customer_id: customerId, ...counted }));
+    const names = new Set(rows.map(nameOf));
+    for (const name of this.#reportedLagged.keys()) if (!names.has(name)) this.#reportedLagged.delete(name);
+    const changed = rows.filter((row) => this.#reportedLagged.get(nameOf(row)) !== row.connections);
+    for (const batch of batchesOf(changed)) {
+      await this.#store.db
+        .insertInto('lagged_minute')
+        .values(batch)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['customer_id', 'minute', 'gateway'])
+            .doUpdateSet({ connections: sql.ref('excluded.connections') }),
+        )
+        .execute();
+      for (const row of batch) this.#reportedLagged.set(nameOf(row), row.connections);
+      await setImmediate();
+    }
+  }
+
+  /** Takes out gateways that are gone, and what nobody needs any more. */
+  async #sweep(now: number): Promise<void> {
+    const { db } = this.#store;
+    const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();
+    const deadIds = this.#deadGateways.findDead(gateways, this.#options.now());
+    if (deadIds.length > 0) await this.#forget(deadIds);
+    // Somebody may have asked for one just when its gateway was taken out.
+    await db
+      .deleteFrom('connection_close')
+      .where('gateway', 'not in', (query) => query.selectFrom('gateway').select('id'))
+      .execute();
+    await db
+      .deleteFrom('lagged_minute')
+      .where('minute', '<', Math.floor((now - LAGGED_RETENTION_MS) / MINUTE_MS))
+      .execute();
+  }
+
+  async #forget(gateways: readonly string[]): Promise<void> {
+    const { db } = this.#store;
+    await db.deleteFrom('connection').where('gateway', 'in', gateways).execute();
+    await db.deleteFrom('connection_close').where('gateway', 'in', gateways).execute();
+    await db.deleteFrom('gateway').where('id', 'in', gateways).execute();
+  }
+}

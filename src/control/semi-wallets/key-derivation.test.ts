@@ -1,0 +1,60 @@
+import { pbkdf2Sync } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { type DerivationLimits, KeyDerivation } from './key-derivation.ts';
+
+const salt = Buffer.alloc(16, 7);
+
+const derivation = (change: Partial<DerivationLimits> = {}): KeyDerivation =>
+  new KeyDerivation({
+    ...{ derivationsMax: 1, derivationsPerOwnerMax: 1 },
+    ...{ derivationQueueMax: 100, derivationPerOwnerQueueMax: 100 },
+    ...change,
+  });
+
+/** How derivations of these owners end, all asked for at once, in the order in which they end. */
+async function endsOf(deriving: KeyDerivation, owners: readonly string[]): Promise<string[]> {
+  const ends: string[] = [];
+  const work = owners.map((owner) =>
+    deriving
+      .forOwner(owner)('password', salt, 1_000)
+      .then(
+        () => ends.push(`${owner} done`),
+        (error: { code: string }) => ends.push(`${owner} ${error.code}`),
+      ),
+  );
+  await Promise.all(work);
+  return ends;
+}
+
+it('derives what PBKDF2 does', async () => {
+  const key = await derivation().forOwner('a')('pass – ñ', salt, 1_000);
+  expect(key).toEqual(pbkdf2Sync('pass – ñ', salt, 1_000, 32, 'sha256'));
+});
+
+it('refuses what finds no room to wait, and goes on with the rest', async () => {
+  const deriving = derivation({ derivationQueueMax: 2 });
+  const ends = await endsOf(deriving, ['a', 'b', 'c', 'd', 'e']);
+  expect(ends).toEqual(['d OVERLOADED', 'e OVERLOADED', 'a done', 'b done', 'c done']);
+  expect((await deriving.forOwner('a')('password', salt, 1_000)).length).toBe(32);
+});
+
+it('lets nobody take the room of the others, nor go before them more than once', async () => {
+  const deriving = derivation({ derivationQueueMax: 5, derivationPerOwnerQueueMax: 3 });
+  const ends = await endsOf(deriving, ['a', 'a', 'a', 'a', 'a', 'a', 'b', 'c']);
+  expect(ends.slice(0, 2)).toEqual(['a OVERLOADED', 'a OVERLOADED']);
+  expect(ends.slice(2)).toEqual(['a done', 'a done', 'b done', 'c done', 'a done', 'a done']);
+});
+
+it('keeps a place for the others while one works on many', async () => {
+  const deriving = derivation({ derivationsMax: 2 });
+  const work = [1, 2, 3].map(() => deriving.forOwner('a')('password', salt, 300_000));
+  expect(
+    await Promise.race([
+      deriving
+        .forOwner('b')('password', salt, 1_000)
+        .then(() => 'b'),
+      ...work,
+    ]),
+  ).toBe('b');
+  await Promise.all(work);
+});

@@ -1,0 +1,137 @@
+import { open, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../base/make-folder.ts';
+import { LEAF_BYTES } from './file-blocks.ts';
+import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
+import { nullIfMissing } from './storage-failure.ts';
+import type { SpooledFile } from './upload-spool.ts';
+
+/** `<cid>.<index>.<root>`: the leaf of that index of a file; `<cid>.node.<root>`: a node, whose bytes it holds. */
+const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
+
+/** Bytes of a node that are read; one of 1,024 links has about 50 KiB. */
+const NODE_MAX_BYTES = 1024 * 1024;
+
+type BlockFileName = Readonly<{ position: string; root: string }>;
+
+/**
+ * Where the blocks of kept files are, for those who fetch files block by block. Nothing of a file is copied: a leaf
+ * is told by the name of an empty file; only nodes stand here with their bytes. What is lost here comes again when
+ * the file does, so nothing is waited for on the disk.
+ */
+export class BlockIndex {
+  readonly #folder: string;
+  readonly #fileStore: FileStore;
+
+  private constructor(folder: string, fileStore: FileStore) {
+    this.#folder = folder;
+    this.#fileStore = fileStore;
+  }
+
+  /**
+   * Opens the folder, and removes what is told of files that are not kept.
+   * @param isAlone - false while another process has the folder, which may tell of files before it keeps them: then
+   * nothing is removed.
+   */
+  static async open(folder: string, fileStore: FileStore, isAlone: boolean): Promise<BlockIndex> {
+    makeFolder(folder, 0o700);
+    if (!isAlone) return new BlockIndex(folder, fileStore);
+    for (const shard of await readdir(folder)) {
+      for (const name of await readdir(join(folder, shard))) {
+        const root = NAME.exec(name)?.[3];
+        const isStored = root !== undefined && (await fileStore.has(root));
+        if (!isStored) await rm(join(folder, shard, name), { force: true });
+      }
+    }
+    return new BlockIndex(folder, fileStore);
+  }
+
+  /** Tells of the blocks of a file. One of a single block is that block. */
+  async add({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
+    if (nodes.length === 0) return;
+    for (const [index, leaf] of leaves.entries()) await this.#write(`${leaf}.${index}.${cid}`, '');
+    for (const node of nodes) await this.#write(`${node.cid}.node.${cid}`, node.bytes);
+  }
+
+  /** Takes back what `add` told. */
+  async remove({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
+    if (nodes.length === 0) return;
+    for (const [index, leaf] of leaves.entries()) {
+      await rm(this.#path(String(leaf), `${leaf}.${index}.${cid}`), { force: true });
+    }
+    for (const node of nodes) {
+      await rm(this.#path(String(node.cid), `${node.cid}.node.${cid}`), { force: true });
+    }
+  }
+
+  /** Opens a block of a kept file; null when there is none of that CID. */
+  async open(cid: string): Promise<OpenFile | null> {
+    if (!FILE_CID.test(cid)) return null;
+    if (cid.startsWith('bafkre')) {
+      const whole = await this.#fileStore.open(cid);
+      if (whole !== null) return whole;
+    }
+    const found = await this.#find(cid);
+    if (found === null) return null;
+    const file = await this.#fileStore.open(found.root);
+    if (file === null || found.position === 'node') {
+      await file?.close();
+      return file === null ? null : this.#node(cid, found);
+    }
+    return leafOf(file, Number(found.position));
+  }
+
+  #path(cid: string, name: string): string {
+    return join(this.#folder, cid.slice(-2), name);
+  }
+
+  async #write(name: string, content: string | Uint8Array): Promise<void> {
+    const shard = join(this.#folder, name.slice(57, 59));
+    makeFolder(shard, 0o700);
+    await writeFile(join(shard, name), content, { mode: 0o600 });
+  }
+
+  /** What is told of a block of a file that is kept. */
+  async #find(cid: string): Promise<BlockFileName | null> {
+    const names = (await nullIfMissing(readdir(join(this.#folder, cid.slice(-2))))) ?? [];
+    for (const name of names) {
+      const [, block, position = '', root = ''] = NAME.exec(name) ?? [];
+      if (block === cid && (await this.#fileStore.has(root))) return { position, root };
+    }
+    return null;
+  }
+
+  async #node(cid: string, { position, root }: BlockFileName): Promise<OpenFile | null> {
+    const handle = await nullIfMissing(open(this.#path(cid, `${cid}.${position}.${root}`), 'r'));
+    if (handle === null) return null;
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(NODE_MAX_BYTES));
+      return inMemory(buffer.subarray(0, bytesRead));
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Bytes that are no file of their own have no name and no type. */
+const nameless = { name: null, type: 'application/octet-stream' } as const;
+
+function leafOf(file: OpenFile, index: number): OpenFile {
+  const from = index * LEAF_BYTES;
+  const bytes = Math.min(LEAF_BYTES, file.bytes - from);
+  return {
+    ...nameless,
+    bytes,
+    read: (start, end) => file.read(from + start, from + Math.min(end, bytes)),
+    close: () => file.close(),
+  };
+}
+
+const inMemory = (bytes: Buffer): OpenFile => ({
+  ...nameless,
+  bytes: bytes.length,
+  async *read(start, end) {
+    yield bytes.subarray(start, end);
+  },
+  close: async () => {},
+});

@@ -1,0 +1,273 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../protocol/errors.ts';
+import { type EmbeddedStorage, openEmbeddedStorage } from './open-storage.ts';
+import type { StorageLimits } from './storage-limits.ts';
+
+const never = new AbortController().signal;
+const sent = { name: 'a.txt', type: 'text/plain', ownerId: 'family' };
+const HELLO = 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e';
+
+let folder: string;
+let storage: EmbeddedStorage;
+
+async function open(limits: Partial<StorageLimits> = {}): Promise<void> {
+  storage = await openEmbeddedStorage({ folder, uriPrefix: () => 'https://x.example/ipfs/', limits });
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'storage-'));
+  await open();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+/** Bytes that wait until they are told to go on. */
+function held(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void } {
+  const gate = Promise.withResolvers<void>();
+  const bytes = (async function* () {
+    yield Buffer.from(text);
+    await gate.promise;
+  })();
+  return { bytes, go: gate.resolve };
+}
+
+const put = (bytes: AsyncIterable<Uint8Array>, about: Partial<typeof sent> = {}, signal = never) =>
+  storage.uploads.put(bytes, { ...sent, ...about }, signal);
+
+/** Every file below the folder. */
+const inFolder = (name: string): string[] =>
+  readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name)
+    .sort();
+
+const onDisk = (): string[] => inFolder('.');
+
+async function read(cid: string): Promise<{ text: string; name: string | null; type: string } | null> {
+  const file = await storage.fileStore.open(cid);
+  if (file === null) return null;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.read(0, file.bytes)) chunks.push(chunk);
+  await file.close();
+  return { text: Buffer.concat(chunks).toString(), name: file.name, type: file.type };
+}
+
+const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (failure: unknown) => (failure instanceof Failure ? failure.code : failure),
+  );
+
+describe('a file that is stored', () => {
+  it('has its CID and its URI, and is kept as it came', async () => {
+    const stored = await put(pieces('hello', ' ', 'world'));
+    expect(stored).toEqual({ cid: HELLO, uri: `https://x.example/ipfs/${HELLO}` });
+    expect(await read(HELLO)).toEqual({ text: 'hello world', name: 'a.txt', type: 'text/plain' });
+    expect(onDisk()).toEqual([HELLO, `${HELLO}.json`]);
+    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+  });
+
+  it('is stored once, with what was said of it first', async () => {
+    await put(pieces('hello world'));
+    const again = await put(pieces('hello world'), { name: 'evil.html', type: 'text/html' });
+    expect(again.cid).toBe(HELLO);
+    expect(await read(HELLO)).toMatchObject({ name: 'a.txt', type: 'text/plain' });
+    expect([storage.fileStore.files, storage.fileStore.bytes, storage.uploads.streaming]).toEqual([1, 11, 0]);
+    expect(onDisk()).toHaveLength(2);
+  });
+
+  it('is stored once when it comes many times at once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => put(pieces('hello', ' world'), { name: `${i}` })),
+    );
+    expect(new Set(all.map(({ cid }) => cid))).toEqual(new Set([HELLO]));
+    expect([storage.fileStore.files, storage.fileStore.bytes, onDisk().length]).toEqual([1, 11, 2]);
+  });
+
+  it('is of the type its bytes show, whatever is said of it', async () => {
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+    const { cid } = await put(pieces(png), { type: 'text/html' });
+    expect(await read(cid)).toMatchObject({ type: 'image/png' });
+  });
+
+  it('is there again after a restart, and counted', async () => {
+    await put(pieces('hello world'));
+    await put(pieces('x'.repeat(3_000_000)));
+    await open();
+    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([2, 3_000_011]);
+    expect(await read(HELLO)).toMatchObject({ text: 'hello world' });
+  });
+
+  it('can be had even when what was said of it is lost', async () => {
+    await put(pieces('hello world'));
+    writeFileSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), '{"name":');
+    expect(await read(HELLO)).toEqual({ text: 'hello world', name: null, type: 'application/octet-stream' });
+  });
+});
+
+describe('what cannot be stored leaves nothing behind', () => {
+  afterEach(() => {
+    expect(storage.uploads.streaming).toBe(0);
+    expect(inFolder('incoming')).toEqual([]);
+  });
+
+  it('when the client leaves', async () => {
+    const cut = (async function* () {
+      yield Buffer.alloc(2_000_000);
+      throw new Failure('CLIENT_GONE');
+    })();
+    expect(await codeOf(put(cut))).toBe('CLIENT_GONE');
+    expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
+  });
+
+  it('when the signal is aborted, even if nothing comes any more', async () => {
+    const leaving = new AbortController();
+    const { bytes } = held('x');
+    const storing = put(bytes, {}, leaving.signal);
+    await expect.poll(() => readdirSync(join(folder, 'incoming')).length).toBe(1);
+    leaving.abort();
+    expect(await codeOf(storing)).toBe('CLIENT_GONE');
+    expect(onDisk()).toEqual([]);
+  });
+
+  it('when the file is too large, and stops its coming', async () => {
+    await open({ fileMaxBytes: 1_500_000 });
+    let stopped = false;
+    const endless = (async function* () {
+      try {
+        for (;;) yield Buffer.alloc(100_000);
+      } finally {
+        stopped = true;
+      }
+    })();
+    expect(await codeOf(put(endless))).toBe('FILE_TOO_LARGE');
+    expect([onDisk(), stopped]).toEqual([[], true]);
+    expect(await codeOf(put(pieces(Buffer.alloc(1_500_000))))).toBe('done');
+  });
+
+  it.each([
+    ['bytes', { totalMaxBytes: 20 }],
+    ['files', { filesMax: 1 }],
+  ])('when there are as many %s as there may be, but for files that are there', async (_what, limits) => {
+    await open(limits);
+    await put(pieces('hello world'));
+    expect(await codeOf(put(pieces('another file')))).toBe('STORAGE_FULL');
+    expect(onDisk()).toHaveLength(2);
+    expect((await put(pieces('hello world'))).cid).toBe(HELLO);
+    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+  });
+
+  it('when several together are too many', async () => {
+    await open({ filesMax: 3 });
+    const codes = await Promise.all(Array.from({ length: 8 }, (_, i) => codeOf(put(pieces(`file ${i}`)))));
+    expect(codes.toSorted()).toEqual([...Array(5).fill('STORAGE_FULL'), ...Array(3).fill('done')]);
+    expect(storage.fileStore.files).toBe(3);
+  });
+
+  it('when the disk fails', async () => {
+    await put(pieces('hello world'));
+    rmSync(join(folder, 'files'), { recursive: true });
+    writeFileSync(join(folder, 'files'), 'no folder');
+    expect(await codeOf(put(pieces('another')))).toBe('STORAGE_UNAVAILABLE');
+    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+  });
+});
+
+describe('a file that cannot be moved to its place', () => {
+  it('takes no room', async () => {
+    mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
+    expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
+    expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
+  });
+});
+
+describe('files that come at once', () => {
+  it.each([
+    ['of one owner', { uploadsPerOwnerMax: 2 }, () => 'one', () => 'other'],
+    ['in all', { uploadsMax: 2 }, (i: number) => `${i}`, null],
+  ])('%s are bounded', async (_what, limits, ownerOf, other) => {
+    await open({ ...limits, uploadsWaitingMax: 0 });
+    const coming = [0, 1].map((i) => ({ ...held(`file ${i}`), i }));
+    const storing = coming.map(({ bytes, i }) => put(bytes, { ownerId: ownerOf(i) }));
+    const refused = { asked: false, stopped: false };
+    const bytes: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          refused.asked = true;
+          return { done: true, value: undefined };
+        },
+        return: async () => {
+          refused.stopped = true;
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+    expect(await codeOf(put(bytes, { ownerId: ownerOf(2) }))).toBe('OVERLOADED');
+    expect(refused).toEqual({ asked: false, stopped: true });
+    if (other !== null) expect(await codeOf(put(pieces('x'), { ownerId: other() }))).toBe('done');
+    for (const { go } of coming) go();
+    await Promise.all(storing);
+    expect(await codeOf(put(pieces('y'), { ownerId: ownerOf(2) }))).toBe('done');
+  });
+});
+
+describe('a file that is here whole', () => {
+  it('waits for no file that comes slowly, of its own owner neither', async () => {
+    await open({ uploadsMax: 2, uploadsPerOwnerMax: 1 });
+    const coming = ['one', 'two', 'three'].map((text) => held(text));
+    const storing = coming.map(({ bytes }, i) => put(bytes, i === 1 ? { ownerId: 'other' } : {}));
+    const stored = await storage.uploads.put(Buffer.from('hello world'), sent, never);
+    expect([stored.cid, storage.uploads.streaming]).toEqual([HELLO, 2]);
+    for (const { go } of coming) go();
+    await Promise.all(storing);
+  });
+
+  it('finds its places taken by others of its kind', async () => {
+    await open({ uploadsMax: 1, uploadsWaitingMax: 1 });
+    const puts = ['a', 'b', 'c'].map((text) => codeOf(storage.uploads.put(Buffer.from(text), sent, never)));
+    expect((await Promise.all(puts)).toSorted()).toEqual(['OVERLOADED', 'done', 'done']);
+  });
+});
+
+describe('a start', () => {
+  it('removes what a dead run left, and nothing else', async () => {
+    await put(pieces('hello world'));
+    const before = onDisk();
+    writeFileSync(join(folder, 'incoming', 'half'), 'x');
+    mkdirSync(join(folder, 'incoming', 'folder'));
+    const orphan = HELLO.replace('bafkreifz', 'bafkreifa');
+    writeFileSync(join(folder, 'files', HELLO.slice(-2), `${orphan}.json`), '{}');
+    await open();
+    expect(onDisk()).toEqual(before);
+  });
+});
+
+describe('the name of a file', () => {
+  it.each([
+    '',
+    '.',
+    '..',
+    `../${HELLO}`,
+    `${HELLO}.json`,
+    `${HELLO}/..`,
+    HELLO.toUpperCase(),
+    `${HELLO}a`,
+    '\0',
+  ])('is a CID and not %j', async (name) => {
+    await put(pieces('hello world'));
+    expect(await storage.fileStore.open(name)).toBeNull();
+  });
+
+  it('is not written anywhere else than beside it', async () => {
+    await put(pieces('hello world'), { name: '../../x' });
+    expect(onDisk()).toEqual([HELLO, `${HELLO}.json`]);
+    const text = readFileSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), 'utf8');
+    expect(text).not.toContain('family');
+  });
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decimalText } from '../solana/encoding/ui-token-amount.ts';
+import { U64_MAX } from '../solana/units.ts';
+import { lamportsOfSol } from './amounts.ts';
+
+describe('an amount in SOL', () => {
+  it.each([
+    [1, 1_000_000_000n],
+    [0.1, 100_000_000n],
+    [1.1, 1_100_000_000n],
+    [0.29, 290_000_000n],
+    [4.35, 4_350_000_000n],
+    [1.000000001, 1_000_000_001n],
+    [1e-9, 1n],
+    [5e-10, 1n],
+    [2.5e-9, 3n],
+    [1e9, 10n ** 18n],
+    ['0.5', 500_000_000n],
+    ['.5', 500_000_000n],
+    ['5.', 5_000_000_000n],
+    ['1E2', 100_000_000_000n],
+    ['0.0000000014999999999', 1n],
+    ['18446744073.709551615', U64_MAX],
+    [9_007_199_254n, 9_007_199_254_000_000_000n],
+  ])('of %s is so many lamports', (sol, lamports) => {
+    expect(lamportsOfSol(sol)).toBe(lamports);
+  });
+
+  it.each([
+    0,
+    -1,
+    -0,
+    4.9e-10,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1e20,
+    1e300,
+    '18446744073.709551616',
+    '',
+    '.',
+    'e5',
+    '1e999',
+    '-1',
+    '+1',
+    ' 1',
+    '0x10',
+    '1_000',
+    'Infinity',
+    '9'.repeat(1_000_000),
+    null,
+    undefined,
+    true,
+    [1],
+    {},
+  ])('cannot be %s', (sol) => {
+    expect(lamportsOfSol(sol)).toBeNull();
+  });
+
+  it('comes back whatever it is, from its text', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: U64_MAX }), (amount) => {
+        expect(lamportsOfSol(decimalText(amount, 9))).toBe(amount);
+      }),
+    );
+  });
+
+  it('is the product of the number and a billion, rounded, as far as a double tells it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (amount) => {
+        expect(lamportsOfSol(amount / 1e9)).toBe(BigInt(amount));
+      }),
+    );
+  });
+});

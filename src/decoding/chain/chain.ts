@@ -1,0 +1,125 @@
+import { chunk } from '../../base/chunk.ts';
+import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Network } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { RestCaller } from '../../protocol/rest/route.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
+import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+
+/** Accounts that Agave reads in one getMultipleAccounts. */
+const ACCOUNTS_OF_A_CALL = 100;
+
+/** Calls of one request that are on their way at a time. */
+const CALLS_AT_A_TIME = 8;
+
+/** An account with where it is. */
+export type AccountAt = Readonly<{ address: Address; account: Account }>;
+
+/** A part of an account's data that a search compares: at this offset stand these bytes, in base58. */
+export type Memcmp = Readonly<{ offset: number; bytes: string }>;
+
+/**
+ * Reads one network as one caller, in as few calls as its methods allow. What a node says in another form than the
+ * interface has is UPSTREAM_UNAVAILABLE.
+ */
+export class Chain {
+  readonly network: Network;
+  /** What its reads of accounts see. The spec's default is `finalized`. */
+  readonly commitment: Commitment;
+  readonly #caller: RestCaller;
+
+  constructor(network: Network, caller: RestCaller, commitment: Commitment = 'finalized') {
+    this.network = network;
+    this.commitment = commitment;
+    this.#caller = caller;
+  }
+
+  get #config() {
+    return { encoding: 'base64', commitment: this.commitment };
+  }
+
+  /** Aborted when nobody waits for the answer any more. */
+  get signal(): AbortSignal {
+    return this.#caller.signal;
+  }
+
+  /** @returns the `result`. @throws NodeRefusal, Failure. */
+  request(method: string, params: readonly WritableJson[]): Promise<JsonValue> {
+    return this.#caller.request(this.network, method, params);
+  }
+
+  /** Asks and reads; answers that cannot be read are the node's fault. */
+  async read<T>(
+    method: string,
+    params: readonly WritableJson[],
+    read: (result: JsonValue) => T | Promise<T>,
+  ): Promise<T> {
+    const result = await this.request(method, params);
+    try {
+      return await read(result);
+    } catch (thrown) {
+      if (!(thrown instanceof MalformedJson)) throw thrown;
+      throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
+    }
+  }
+
+  /** Work on each item with a bounded number of calls at a time; the results are in the order of the items. */
+  each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
+    return mapConcurrent(items, CALLS_AT_A_TIME, work);
+  }
+
+  /** Those of the accounts that exist, each read once, in hundreds. */
+  async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
+    const found = new Map<Address, Account>();
+    await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
+      const values = await this.read('getMultipleAccounts', [part, this.#config], (result) =>
+        readAccounts(result, part.length),
+      );
+      values.forEach((account, at) => {
+        const address = part[at];
+        if (account !== null && address !== undefined) found.set(address, account);
+      });
+    });
+    return found;
+  }
+
+  /** Accounts of a program that match, in no order that means anything. */
+  programAccounts(
+    program: Address,
+    filters: readonly (Readonly<{ dataSize: number }> | Readonly<{ memcmp: Memcmp }>)[],
+    dataSlice?: Readonly<{ offset: number; length: number }>,
+  ): Promise<AccountAt[]> {
+    const config = { ...this.#config, filters, ...(dataSlice === undefined ? {} : { dataSlice }) };
+    return this.read('getProgramAccounts', [program, config], (result) =>
+      mapTimeSliced(listOf(result, 'getProgramAccounts'), readAccountAt),
+    );
+  }
+
+  /** Token accounts of a wallet under one token program, or of one mint. */
+  tokenAccounts(
+    owner: Address,
+    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
+  ): Promise<AccountAt[]> {
+    return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
+      mapTimeSliced(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
+    );
+  }
+}
+
+/** One for each address that was asked for: where a node says fewer, the rest is not known to be absent. */
+function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
+  const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
+  if (values.length !== requested) throw new MalformedJson('as many accounts as were asked for');
+  return values.map((value) => (value === null ? null : readAccount(value)));
+}
+
+function readAccountAt(item: JsonValue): AccountAt {
+  const { pubkey, account } = objectOf(item, 'an account');
+  if (account === undefined) throw new MalformedJson('an account is missing');
+  return { address: stringOf(pubkey, 'pubkey') as Address, account: readAccount(account) };
+}

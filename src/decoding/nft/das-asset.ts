@@ -1,0 +1,115 @@
+import type { JsonValue } from '../../base/json.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import type { JsonMembers } from '../../solana/encoding/read-json.ts';
+import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import type { FoundNft } from './found-nft.ts';
+import { type Creator, type OnChainNft, type TokenStandard, tokenStandards } from './nft.ts';
+import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
+
+/** Assets as servers of the Digital Asset Standard API show them. Source: rest-api.md §4, "DAS → Nft". */
+
+/** Creators and groups of one asset that are read. */
+const ENTRIES_MAX = 100;
+
+const { descriptionMax, uriMax, textMax } = nftContentLimits;
+
+/** What an asset of an interface is when its metadata does not say. */
+const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
+  ['ProgrammableNFT', 'ProgrammableNonFungible'],
+  ['V1_PRINT', 'NonFungibleEdition'],
+  ['FungibleAsset', 'FungibleAsset'],
+  ['FungibleToken', 'Fungible'],
+]);
+
+function addressOf(value: JsonValue | undefined): Address | null {
+  const parsed = parseAddress(textOf(value, textMax));
+  return 'address' in parsed ? parsed.address : null;
+}
+
+function standardOf(asset: JsonMembers, metadata: JsonMembers): TokenStandard {
+  const declared = tokenStandards.find((standard) => standard === metadata.token_standard);
+  return declared ?? standardOfInterface.get(textOf(asset.interface, textMax)) ?? 'NonFungible';
+}
+
+function creatorOf(value: JsonValue): Creator[] {
+  const creator = membersOf(value);
+  const address = addressOf(creator.address);
+  if (address === null) return [];
+  const share = Number.isInteger(creator.share) ? Number(creator.share) : 0;
+  return [{ address, share, verified: creator.verified === true }];
+}
+
+/** Servers list only collections that have agreed, but for some that say which have not. */
+function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
+  for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
+    const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
+    const address = group_key === 'collection' ? addressOf(group_value) : null;
+    if (address === null) continue;
+    const name = textOf(membersOf(collection_metadata).name, textMax);
+    return { address, verified: verified !== false, ...(name === '' ? {} : { name }) };
+  }
+  return null;
+}
+
+function basisPointsOf(royalty: JsonMembers): number {
+  const points = royalty.basis_points;
+  return typeof points === 'number' && Number.isInteger(points) && points >= 0 ? points : 0;
+}
+
+const treeOf = ({ compressed, tree }: JsonMembers): Address | null =>
+  compressed === true ? addressOf(tree) : null;
+
+function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): OnChainNft {
+  const content = membersOf(asset.content);
+  const royalty = membersOf(asset.royalty);
+  const isBurnt = asset.burnt === true;
+  return {
+    mint,
+    name: textOf(metadata.name, textMax),
+    symbol: textOf(metadata.symbol, textMax),
+    metadataUri: wholeTextOf(content.json_uri, uriMax),
+    royaltyBasisPoints: basisPointsOf(royalty),
+    owner: isBurnt ? null : addressOf(membersOf(asset.ownership).owner),
+    updateAuthority: addressOf(membersOf(itemsOf(asset.authorities, 1)[0]).address),
+    creators: itemsOf(asset.creators, ENTRIES_MAX).flatMap(creatorOf),
+    collection: collectionOf(asset.grouping),
+    traits: [],
+    primarySaleHappened: royalty.primary_sale_happened === true,
+    isMutable: asset.mutable === true,
+    tokenStandard: standardOf(asset, metadata),
+    merkleTree: treeOf(membersOf(asset.compression)),
+    isBurnt,
+  };
+}
+
+/** What the server has read of the off-chain JSON; null when it has read nothing. */
+function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
+  const links = membersOf(content.links);
+  const read = {
+    image: wholeTextOf(links.image, uriMax),
+    animationUrl: wholeTextOf(links.animation_url, uriMax),
+    description: textOf(metadata.description, descriptionMax),
+    externalUrl: wholeTextOf(links.external_url, uriMax),
+    traits: readTraits(metadata.attributes),
+    files: readFiles(content.files, 'mime'),
+    collection: {},
+  };
+  const { image, animationUrl, description, externalUrl, traits, files } = read;
+  const isNothing = `${image}${animationUrl}${description}${externalUrl}` === '';
+  return isNothing && traits.length === 0 && files.length === 0 ? null : read;
+}
+
+/** @returns null when it is no asset. */
+export function readDasAsset(value: JsonValue): FoundNft | null {
+  const asset = membersOf(value);
+  const mint = addressOf(asset.id);
+  if (mint === null) return null;
+  const content = membersOf(asset.content);
+  const metadata = membersOf(content.metadata);
+  return {
+    onChain: onChainOf(mint, asset, metadata),
+    content: contentOf(content, metadata),
+    tokenAccount: null,
+    tokenRecord: null,
+  };
+}

@@ -1,0 +1,175 @@
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import type { Chain } from '../chain/chain.ts';
+import { isFungible, type TokenMint } from '../token/token-mint.ts';
+import {
+  type CoreAsset,
+  type CoreCollection,
+  coreProgram,
+  decodeCoreAccount,
+  inheritedPlugins,
+} from './core-account.ts';
+import type { FoundNft } from './found-nft.ts';
+import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
+import { decodeMetaplexEdition } from './metaplex-edition.ts';
+import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
+import type { OnChainNft } from './nft.ts';
+import { cutTraits } from './nft-content.ts';
+import { readToken2022Metadata } from './token-2022-metadata.ts';
+
+/** An NFT as its own account or a server of DAS shows it, before what it points at was read. */
+export type NftDraft =
+  | Readonly<{ type: 'token'; token: TokenMint; onChain: OnChainNft; holder: Holder | null }>
+  | Readonly<{ type: 'core'; address: Address; core: CoreAsset | CoreCollection }>
+  | Readonly<{ type: 'das'; nft: FoundNft }>;
+
+/** Who holds a token, and in which account. */
+export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
+
+type Accounts = ReadonlyMap<Address, Account>;
+
+/** What NFTs point at. */
+export type Pointed = Readonly<{
+  accounts: Accounts;
+  collections: ReadonlyMap<Address, CoreCollection>;
+  /** Of collections, where they say one. */
+  names: ReadonlyMap<Address, string>;
+}>;
+
+/** Creators of one NFT that are shown: programs of the tokens allow five. */
+const CREATORS_MAX = 100;
+
+/** The account of a collection that has the same keeper; of DAS' collections nothing says who keeps them. */
+function collectionPointers(draft: NftDraft): Address[] {
+  if (draft.type === 'core') {
+    const { core } = draft;
+    return core.type === 'asset' && core.collection !== null ? [core.collection] : [];
+  }
+  const { collection } = draft.type === 'token' ? draft.onChain : draft.nft.onChain;
+  if (collection === null || !collection.verified || collection.name !== undefined) return [];
+  if (draft.type === 'das') return [collection.address, metadataAddress(collection.address)];
+  return [draft.token.source === 'token-2022' ? collection.address : metadataAddress(collection.address)];
+}
+
+function pointersOf(draft: NftDraft): Address[] {
+  const isUnsaid = draft.type === 'token' && draft.token.source === 'metaplex-unsaid' && draft.token.isNft;
+  return [...collectionPointers(draft), ...(isUnsaid ? [editionAddress(draft.token.address)] : [])];
+}
+
+/** The name that a collection's own accounts give it; null when they give none. */
+function nameOf(at: Address, accounts: Accounts, collections: Pointed['collections']): string | null {
+  const own = accounts.get(at);
+  if (own?.owner === coreProgram) return collections.get(at)?.name ?? null;
+  const token2022 = own?.owner === programs.token2022 ? readToken2022Metadata(own.data) : null;
+  if (token2022 !== null) return token2022.name;
+  const beside = accounts.get(metadataAddress(at));
+  return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? null) : null;
+}
+
+async function collectionsOf(accounts: Accounts): Promise<Map<Address, CoreCollection>> {
+  const collections = new Map<Address, CoreCollection>();
+  await mapTimeSliced(accounts, ([at, { owner, data }]) => {
+    const core = owner === coreProgram ? decodeCoreAccount(data) : null;
+    if (core?.type === 'collection') collections.set(at, core);
+  });
+  return collections;
+}
+
+const collectionOf = (draft: NftDraft): Address | null => {
+  if (draft.type === 'core') return draft.core.type === 'asset' ? draft.core.collection : null;
+  return (draft.type === 'token' ? draft.onChain : draft.nft.onChain).collection?.address ?? null;
+};
+
+/**
+ * Reads what the NFTs point at: collections, and editions where metadata does not say the standard. Each is decoded
+ * once, however many NFTs point at it: anybody may send somebody a thousand NFTs of a collection with a megabyte of
+ * attributes.
+ */
+export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Pointed> {
+  const pointers = await mapTimeSliced(drafts, pointersOf);
+  const accounts = await chain.accounts(pointers.flat());
+  const collections = await collectionsOf(accounts);
+  const names = new Map<Address, string>();
+  await mapTimeSliced(new Set(drafts.flatMap((draft) => collectionOf(draft) ?? [])), (at) => {
+    const name = nameOf(at, accounts, collections);
+    if (name !== null && name !== '') names.set(at, name);
+  });
+  return { accounts, collections, names };
+}
+
+/** A collection with its name, when the two have agreed; anybody can claim to belong to a collection. */
+function namedCollection(collection: OnChainNft['collection'], { names }: Pointed): OnChainNft['collection'] {
+  if (collection === null || !collection.verified || collection.name !== undefined) return collection;
+  const name = names.get(collection.address);
+  return name === undefined ? collection : { ...collection, name };
+}
+
+/** What a mint is of which the metadata does not say it: its edition shows it. */
+function effectiveStandard(
+  { source, isNft, address }: TokenMint,
+  onChain: OnChainNft,
+  { accounts }: Pointed,
+) {
+  if (source !== 'metaplex-unsaid' || !isNft) return onChain.tokenStandard;
+  const account = accounts.get(editionAddress(address));
+  const edition = account?.owner === metadataProgram ? decodeMetaplexEdition(account.data) : null;
+  if (edition === null) return 'FungibleAsset';
+  return edition.type === 'print' ? 'NonFungibleEdition' : 'NonFungible';
+}
+
+function fromToken({ token, onChain, holder }: NftDraft & { type: 'token' }, pointed: Pointed): OnChainNft {
+  const tokenStandard = effectiveStandard(token, onChain, pointed);
+  return {
+    ...onChain,
+    owner: holder?.owner ?? null,
+    collection: namedCollection(onChain.collection, pointed),
+    tokenStandard,
+    isBurnt: onChain.isBurnt && !isFungible(tokenStandard),
+  };
+}
+
+function fromCore(address: Address, core: CoreAsset | CoreCollection, pointed: Pointed): OnChainNft {
+  const group = core.type === 'asset' ? core.collection : null;
+  const collection = (group === null ? null : pointed.collections.get(group)) ?? null;
+  const plugins = core.type === 'asset' ? inheritedPlugins(core, collection) : core.plugins;
+  const updateAuthority = core.updateAuthority ?? collection?.updateAuthority ?? null;
+  const isUpdatable = updateAuthority !== null || group !== null;
+  return {
+    mint: address,
+    name: core.name,
+    symbol: '',
+    metadataUri: core.uri,
+    royaltyBasisPoints: plugins.royalties?.basisPoints ?? 0,
+    owner: core.type === 'asset' ? core.owner : core.updateAuthority,
+    updateAuthority,
+    creators: (plugins.royalties?.creators ?? [])
+      .slice(0, CREATORS_MAX)
+      .map(({ address: creator, percentage }) => ({
+        ...{ address: creator, share: percentage, verified: true },
+      })),
+    collection: group === null ? null : namedCollection({ address: group, verified: true }, pointed),
+    traits: cutTraits(plugins.attributes ?? []),
+    primarySaleHappened: false,
+    isMutable: isUpdatable && plugins.immutableMetadata === undefined,
+    tokenStandard: 'NonFungible',
+    merkleTree: null,
+    isBurnt: false,
+  };
+}
+
+const fromAccounts = (onChain: OnChainNft, tokenAccount: Address | null): FoundNft => ({
+  ...{ onChain, tokenAccount },
+  ...{ content: null, tokenRecord: null },
+});
+
+/** The NFT with what it points at. @param pointed - from `readPointed`. */
+export function completeNft(draft: NftDraft, pointed: Pointed): FoundNft {
+  if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, pointed), null);
+  if (draft.type === 'token') {
+    return fromAccounts(fromToken(draft, pointed), draft.holder?.tokenAccount ?? null);
+  }
+  const { onChain } = draft.nft;
+  return { ...draft.nft, onChain: { ...onChain, collection: namedCollection(onChain.collection, pointed) } };
+}

@@ -1,0 +1,70 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { FoundNft } from './found-nft.ts';
+import type { Nft, OnChainNft } from './nft.ts';
+import type { NftContent, Trait } from './nft-content.ts';
+
+const NOTHING: NftContent = {
+  ...{ image: '', animationUrl: '', description: '', externalUrl: '' },
+  ...{ traits: [], files: [], collection: {} },
+};
+
+const BASIS_POINTS_OF_A_PERCENT = 100;
+
+/** A map without a prototype, so that a trait may be called anything. What stands on the chain counts. */
+function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, JsonValue> {
+  const map: Record<string, JsonValue> = Object.create(null);
+  const all: readonly Trait[] = [...content.traits, ...onChain.traits];
+  for (const { trait, value } of all) map[trait] = value;
+  return map;
+}
+
+/** Names come from the chain where it has them: off it, anybody may write any. Members that say nothing are left out. */
+function toCollection({ collection }: OnChainNft, content: NftContent): Nft['collection'] {
+  if (collection === null) return content.collection;
+  const { address, verified } = collection;
+  const name = collection.name ?? content.collection.name;
+  const family = collection.family ?? content.collection.family;
+  return {
+    ...{ address, verified },
+    ...(name === undefined ? {} : { name }),
+    ...(family === undefined ? {} : { family }),
+  };
+}
+
+const toContentFields = (onChain: OnChainNft, { image, animationUrl, description }: NftContent) => ({
+  image_uri: image,
+  cached_image_uri: image,
+  animation_url: animationUrl,
+  cached_animation_url: animationUrl,
+  metadata_uri: onChain.metadataUri,
+  description,
+});
+
+/** An NFT as the interface shows it. `content`: null when its off-chain JSON could not be had. rest-api.md §2.12 */
+export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null): Nft {
+  const added = content ?? NOTHING;
+  const attributes = attributeMap(added, onChain);
+  return {
+    name: onChain.name,
+    symbol: onChain.symbol,
+    royalty: onChain.royaltyBasisPoints / BASIS_POINTS_OF_A_PERCENT,
+    ...toContentFields(onChain, added),
+    mint: onChain.mint,
+    owner: onChain.owner ?? '',
+    update_authority: onChain.updateAuthority ?? '',
+    creators: onChain.creators.map(({ address, share, verified }) => ({ address, share, verified })),
+    collection: toCollection(onChain, added),
+    attributes,
+    attributes_array: Object.entries(attributes).map(([trait_type, value]) => ({ trait_type, value })),
+    files: added.files.map(({ uri, type }) => ({ uri, type })),
+    external_url: added.externalUrl,
+    is_loaded_metadata: content !== null,
+    primary_sale_happened: onChain.primarySaleHappened,
+    is_mutable: onChain.isMutable,
+    token_standard: onChain.tokenStandard,
+    is_compressed: onChain.merkleTree !== null,
+    merkle_tree: onChain.merkleTree ?? '',
+    is_burnt: onChain.isBurnt,
+    ...(tokenRecord === null ? {} : { token_record: tokenRecord }),
+  };
+}

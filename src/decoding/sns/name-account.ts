@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { readOrNull } from '../../base/bytes.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../solana/address.ts';
+import { findProgramAddress } from '../../solana/program-address.ts';
+
+/**
+ * Accounts of the Solana Name Service. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
+ * `reverseLookup`; rest-api.md §4, "SNS".
+ */
+
+/** Programs of the name service on mainnet-beta; elsewhere there are others, or none. */
+export const snsPrograms = {
+  names: address('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX'),
+  /** Keeps which domain a wallet wants to be called by. */
+  offers: address('85iDfUvr3HJyLM2zcq5BXSiDvUWfw6cSE1FfNBo8Ap29'),
+  /** Makes NFTs of domains. */
+  tokenizer: address('nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk'),
+} as const satisfies Record<string, Address>;
+
+/** The parent of every domain of the first level. */
+export const rootDomain: Address = address('58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx');
+
+/** The class of accounts that say what a name account is called. */
+const reverseClass: Address = address('33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z');
+
+const HASH_PREFIX = 'SPL Name Service';
+const NONE = new Uint8Array(32);
+const HEADER_BYTES = 96;
+const FAVOURITE_SEED = Buffer.from('favourite_domain');
+
+/** Before the label of a subdomain stands this. */
+const SUBDOMAIN_MARK = '\0';
+
+/** A name account. Without a class it is a domain. */
+export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
+
+/** Where the parts of a name account begin that searches compare. */
+export const nameOffsets = { parent: 0, owner: 32 } as const;
+
+function nameAddress(name: string, nameClass: Address | null, parent: Address | null): Address {
+  const hashed = createHash('sha256').update(HASH_PREFIX).update(name).digest();
+  const seeds = [
+    hashed,
+    nameClass === null ? NONE : addressBytes(nameClass),
+    parent === null ? NONE : addressBytes(parent),
+  ];
+  return findProgramAddress(seeds, snsPrograms.names).address;
+}
+
+/** The name account of a domain of the first level, `bonfida`, or below one, `dex.bonfida`. */
+export function domainAccount(name: string): Address {
+  const dot = name.lastIndexOf('.');
+  if (dot < 0) return nameAddress(name, null, rootDomain);
+  const parent = domainAccount(name.slice(dot + 1));
+  return nameAddress(`${SUBDOMAIN_MARK}${name.slice(0, dot)}`, null, parent);
+}
+
+/**
+ * The account that says what a name account is called.
+ * @param parent - of a subdomain; null for a domain of the first level.
+ */
+export const reverseAccount = (of: Address, parent: Address | null): Address =>
+  nameAddress(of, reverseClass, parent);
+
+/** The account that says which domain a wallet wants to be called by. */
+export const favouriteAccount = (wallet: Address): Address =>
+  findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
+
+/** @returns null when the account is no name account. */
+export function decodeNameAccount(account: Account | undefined): NameAccount | null {
+  if (account?.owner !== snsPrograms.names) return null;
+  return readOrNull(account.data, (reader) => ({
+    parent: addressFromBytes(reader.bytes(32)),
+    owner: addressFromBytes(reader.bytes(32)),
+    class: addressFromBytes(reader.bytes(32)),
+    data: account.data.subarray(HEADER_BYTES),
+  }));
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What a reverse account says, without the mark of subdomains.
+ * @returns null when it says nothing that is text.
+ */
+export function decodeReverseName(account: Account | undefined): string | null {
+  const name = decodeNameAccount(account);
+  if (name === null) return null;
+  const bytes = readOrNull(name.data, (reader) => reader.bytes(reader.u32()));
+  const text = bytes === null ? null : textOf(bytes);
+  const label = text?.startsWith(SUBDOMAIN_MARK) ? text.slice(1) : text;
+  return label === '' ? null : (label ?? null);
+}
+
+/**
+ * The name account that a wallet wants to be called by.
+ * @returns null when the account says none.
+ */
+export function decodeFavourite(account: Account | undefined): Address | null {
+  if (account?.owner !== snsPrograms.offers) return null;
+  return readOrNull(account.data, (reader) => {
+    // The tag of its kind, which the address that it was looked up under has settled.
+    reader.skipBytes(1);
+    return addressFromBytes(reader.bytes(32));
+  });
+}

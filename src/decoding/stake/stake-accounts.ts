@@ -1,0 +1,112 @@
+import { Failure } from '../../protocol/errors.ts';
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { compareAddresses } from '../../solana/address-order.ts';
+import { MalformedJson } from '../../solana/encoding/read-json.ts';
+import { programs, sysvars } from '../../solana/programs.ts';
+import {
+  type StakeActivation,
+  type StakeHistoryLookup,
+  stakeActivation,
+  stakeHistoryLookup,
+} from '../../solana/stake-activation.ts';
+import { decodeStakeState, STAKE_STATE_BYTES, type StakeState } from '../../solana/stake-state.ts';
+import { decodeClock } from '../../solana/sysvar/clock.ts';
+import { decodeStakeHistory } from '../../solana/sysvar/stake-history.ts';
+import type { Epoch, Lamports } from '../../solana/units.ts';
+import type { AccountAt, Chain } from '../chain/chain.ts';
+
+/** Where the authorities stand in a stake account. Source: solana-stake-interface, `state::Meta`. */
+const authorityOffsets = { staker: 12, withdrawer: 44 } as const;
+
+/** The tag is enough to know which accounts have authorities. */
+const TAG_SLICE = { offset: 0, length: 4 } as const;
+const INITIALIZED = 1;
+const DELEGATED = 2;
+
+/** A stake account that has authorities. */
+type OwnedState = Extract<StakeState, { meta: unknown }>;
+
+/** What a delegation does: see `activityOf`. */
+export type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
+
+/** A stake account, and what of its stake counts in the epoch in which it was read. */
+export type StakeAccount = Readonly<{
+  address: Address;
+  lamports: Lamports;
+  state: OwnedState;
+  activation: StakeActivation;
+}>;
+
+/** A part of a wallet's stake accounts. */
+export type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
+
+const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
+
+/** In one word. Source: solana-rpc-get-stake-activation; rest-api.md §4, "Stake accounts". */
+export function activityOf({ effective, activating, deactivating }: StakeActivation): StakeActivity {
+  if (deactivating > 0n) return 'deactivating';
+  if (activating > 0n) return 'activating';
+  return effective > 0n ? 'active' : 'inactive';
+}
+
+/** What is behind the tag may be there or not: some nodes do not cut. */
+const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
+  (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
+
+/** Addresses of all stake accounts of which a wallet is staker or withdrawer, in order. */
+async function addressesOf(chain: Chain, wallet: Address): Promise<Address[]> {
+  const scans = Object.values(authorityOffsets).map((offset) =>
+    chain.programAccounts(
+      programs.stake,
+      [{ dataSize: STAKE_STATE_BYTES }, { memcmp: { offset, bytes: wallet } }],
+      TAG_SLICE,
+    ),
+  );
+  const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
+  return [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
+}
+
+type Now = Readonly<{ epoch: Epoch; history: StakeHistoryLookup }>;
+
+/** @throws Failure UPSTREAM_UNAVAILABLE for a node without sysvars. */
+function nowOf(accounts: ReadonlyMap<Address, Account>): Now {
+  const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
+  const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
+  if (clock === null || history === null) {
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
+  }
+  return { epoch: clock.epoch, history: stakeHistoryLookup(history) };
+}
+
+function stakeAccount(
+  address: Address,
+  account: Account | undefined,
+  { epoch, history }: Now,
+): StakeAccount | null {
+  const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;
+  if (account === undefined || state === null || !('meta' in state)) return null;
+  const activation = 'stake' in state ? stakeActivation(state.stake.delegation, epoch, history) : NOTHING;
+  return { address, lamports: account.lamports, state, activation };
+}
+
+/**
+ * Stake accounts of which a wallet is staker or withdrawer, by address. Two scans find them; one more call reads those
+ * wanted together with the clock and the stake history, so that all of it is of one slot.
+ * @param page - from 1.
+ */
+export async function stakeAccountsOf(
+  chain: Chain,
+  wallet: Address,
+  page: number,
+  size: number,
+): Promise<StakeAccounts> {
+  const all = await addressesOf(chain, wallet);
+  const pageAddresses = all.slice((page - 1) * size, page * size);
+  if (pageAddresses.length === 0) return { accounts: [], total: all.length };
+  const accounts = await chain.accounts([...pageAddresses, sysvars.clock, sysvars.stakeHistory]);
+  const now = nowOf(accounts);
+  // One that was closed meanwhile is gone.
+  const read = pageAddresses.map((address) => stakeAccount(address, accounts.get(address), now));
+  return { accounts: read.filter((account) => account !== null), total: all.length };
+}

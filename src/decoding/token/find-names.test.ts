@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../base/json.ts';
+import { address } from '../../solana/address.ts';
+import { nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
+import type { OnChainNft } from '../nft/nft.ts';
+import { findNames, isNamed, namingLimits, unnamedToken } from './find-names.ts';
+import { noTokenList } from './token-list.ts';
+
+const MINT = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+const URI = 'https://example.org/token.json';
+const signal = new AbortController().signal;
+
+const metadataOf = (said: Partial<OnChainNft>): OnChainNft => ({
+  ...{ mint: MINT, name: 'Token', symbol: 'TKN', metadataUri: URI, royaltyBasisPoints: 0, owner: null },
+  ...{ updateAuthority: null, creators: [], collection: null, traits: [], primarySaleHappened: false },
+  ...{ isMutable: true, tokenStandard: 'Fungible', merkleTree: null, isBurnt: false },
+  ...said,
+});
+
+/** Documents at their URIs, and which were wanted. */
+function documents(at: { [uri: string]: JsonValue } = {}) {
+  const wanted: string[] = [];
+  const read = async (uris: Iterable<string>) => {
+    wanted.push(...uris);
+    return new Map(Object.entries(at));
+  };
+  return { wanted, read };
+}
+
+async function named(said: Partial<OnChainNft>, document?: JsonValue) {
+  const offChain = documents(document === undefined ? {} : { [URI]: document });
+  const tokens = [{ address: MINT, metadata: metadataOf(said) }];
+  return (await findNames(tokens, { list: noTokenList, offChain }, signal)).get(MINT);
+}
+
+describe('a name that a creator wrote', () => {
+  it('is cut where it is long, to whole characters and without blanks around it', async () => {
+    const long = { name: `${'n'.repeat(namingLimits.nameMax - 1)}😀`, symbol: ` ${'s'.repeat(100)} ` };
+    const name = await named(long);
+    expect(name?.name).toBe(`${'n'.repeat(namingLimits.nameMax - 1)}\ufffd`);
+    expect(name?.symbol).toBe('s'.repeat(namingLimits.symbolMax - 1));
+  });
+
+  it('counts as none when nothing is in it', async () => {
+    expect(await named({ name: '', symbol: '  ' })).toEqual(unnamedToken);
+  });
+});
+
+describe('an image', () => {
+  it('comes from the document that the metadata names', async () => {
+    expect((await named({}, { image: 'https://example.org/a.png' }))?.image).toBe(
+      'https://example.org/a.png',
+    );
+  });
+
+  it.each([
+    ['no object', 7],
+    ['no text', { image: { uri: 'x' } }],
+    ['longer than is shown', { image: `data:${'a'.repeat(namingLimits.imageMax)}` }],
+  ])('is none where it is %s', async (_what, document) => {
+    expect((await named({}, document))?.image).toBe('');
+  });
+
+  it('is looked up of so many tokens at the most, in one reading', async () => {
+    const tokens = Array.from({ length: namingLimits.documentsMax + 5 }, (_, n) => ({
+      address: address(
+        `${MINT.slice(0, -3)}${'123456789'[n % 9]}${'ABCDEFGH'[Math.floor(n / 9) % 8]}${'abcdefgh'[Math.floor(n / 72)]}`,
+      ),
+      metadata: metadataOf({ metadataUri: `https://example.org/${n}` }),
+    }));
+    const offChain = documents();
+    const names = await findNames(tokens, { list: noTokenList, offChain }, signal);
+    expect(names.size).toBe(tokens.length);
+    expect(offChain.wanted).toHaveLength(namingLimits.documentsMax);
+  });
+});
+
+describe('a list', () => {
+  const offChain = documents({ [URI]: { image: 'https://example.org/a.png' } });
+  const listed = { name: 'Listed', symbol: 'LST', image: '' };
+  const list = { find: (mint: string) => (mint === MINT ? listed : null) };
+
+  it('names a token whose image it lacks, which the document has', async () => {
+    const names = await findNames([{ address: MINT, metadata: metadataOf({}) }], { list, offChain }, signal);
+    expect(names.get(MINT)).toEqual({ ...listed, image: 'https://example.org/a.png' });
+    expect(isNamed(MINT, list)).toBe(false);
+  });
+
+  it('is not needed for wrapped SOL of either program', async () => {
+    for (const mint of [nativeMint, nativeMint2022]) {
+      expect(isNamed(mint, noTokenList)).toBe(true);
+      const names = await findNames([{ address: mint, metadata: null }], { list, offChain }, signal);
+      expect(names.get(mint)).toEqual({ name: 'Wrapped SOL', symbol: 'SOL', image: '' });
+    }
+    expect(isNamed(programs.token, noTokenList)).toBe(false);
+  });
+});

@@ -1,0 +1,89 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { ByteWriter } from '../../base/bytes.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { RestCaller } from '../../protocol/rest/route.ts';
+import { type Address, addressBytes } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import { Chain } from '../chain/chain.ts';
+import { allHoldingsOf, holdingsOf } from './token-holdings.ts';
+
+const WALLET = programs.vote;
+
+/** An account of the wallet in which so much of a mint is. */
+function accountOf(
+  amount: bigint,
+  owner: string = programs.token,
+  mint: Address = programs.stake,
+): JsonValue {
+  const data = new ByteWriter(165)
+    .bytes(addressBytes(mint))
+    .bytes(addressBytes(WALLET))
+    .u64(amount)
+    .zeros(36)
+    .u8(1)
+    .zeros(56)
+    .finish();
+  return {
+    pubkey: programs.memoV1,
+    account: {
+      ...{ lamports: 1, owner, executable: false, rentEpoch: 0 },
+      data: [Buffer.from(data).toString('base64'), 'base64'],
+    },
+  };
+}
+
+const chainOf = (value: JsonValue[]): Chain => {
+  const caller: RestCaller = {
+    ...{ ownerId: 'somebody', signal: new AbortController().signal },
+    request: async (_network, _method, [, which]) => ({
+      value: (which as { programId: string }).programId === programs.token ? value : [],
+    }),
+  };
+  return new Chain('mainnet-beta', caller);
+};
+
+it('are refused of a wallet that holds more than an answer tells of', async () => {
+  const two = [accountOf(1n), accountOf(2n)];
+  await expect(holdingsOf(chainOf(two), WALLET, { accountsMax: 1 })).rejects.toMatchObject({
+    code: 'ANSWER_TOO_LARGE',
+  });
+  expect(await holdingsOf(chainOf([...two, accountOf(0n)]), WALLET, { accountsMax: 2 })).toHaveLength(2);
+});
+
+it('come by mint, in whatever order a node tells them', async () => {
+  const mints = [programs.vote, programs.ata, programs.stake];
+  const told = mints.map((mint) => accountOf(1n, programs.token, mint));
+  const held = (accounts: JsonValue[]) =>
+    holdingsOf(chainOf(accounts), WALLET).then((all) => all.map(({ mint }) => mint));
+  expect(await held(told)).toEqual([...mints].sort());
+  expect(await held(told.toReversed())).toEqual([...mints].sort());
+});
+
+it('are none in accounts that no token program owns, or that are no token accounts', async () => {
+  const short = accountOf(1n) as { account: { data: JsonValue } };
+  short.account.data = ['AAAA', 'base64'];
+  expect(await holdingsOf(chainOf([accountOf(1n, programs.system), short as JsonValue]), WALLET)).toEqual([]);
+});
+
+it('are none under a program that does not own them', async () => {
+  const told = [accountOf(1n, programs.token2022), accountOf(0n)];
+  expect((await allHoldingsOf(chainOf(told), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
+});
+
+it('of large wallets are read with turns for everybody else in between', async () => {
+  // One look at the clock takes a millisecond, so that turns do not depend on how fast the machine is.
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs++);
+  onTestFinished(() => clock.mockRestore());
+  let turns = 0;
+  let isDone = false;
+  const other = (): void => {
+    turns++;
+    if (!isDone) setImmediate(other);
+  };
+  const told = new Array<JsonValue>(10_000).fill(accountOf(1n));
+  setImmediate(other);
+  expect(await holdingsOf(chainOf(told), WALLET)).toHaveLength(10_000);
+  isDone = true;
+  expect(turns).toBeGreaterThan(1_000);
+});

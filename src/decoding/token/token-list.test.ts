@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { address } from '../../solana/address.ts';
+import { nativeMint } from '../../solana/programs.ts';
+import { noTokenList, parseTokenList, TokenListFault, tokenListLimits } from './token-list.ts';
+
+const USDC = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+const entry = {
+  address: USDC,
+  name: 'USD Coin',
+  symbol: 'USDC',
+  decimals: 6,
+  logoURI: 'https://example.org/usdc.png',
+};
+const listOf = (...entries: unknown[]): string => JSON.stringify(entries);
+const faultOf = (text: string, limits?: typeof tokenListLimits): string => {
+  try {
+    parseTokenList(text, limits);
+  } catch (error) {
+    if (error instanceof TokenListFault) return error.message;
+    throw error;
+  }
+  return 'none';
+};
+
+describe('a list of tokens', () => {
+  it('names the tokens that stand in it, and no others', () => {
+    const list = parseTokenList(listOf(entry, { ...entry, address: nativeMint, name: ' Wrapped SOL ' }));
+    expect(list.size).toBe(2);
+    expect(list.find(USDC)).toEqual({ name: 'USD Coin', symbol: 'USDC', image: entry.logoURI });
+    expect(list.find(nativeMint)?.name).toBe('Wrapped SOL');
+    expect(list.find(address('11111111111111111111111111111111'))).toBeNull();
+    expect(noTokenList.find(USDC)).toBeNull();
+    expect(parseTokenList('[]').size).toBe(0);
+  });
+
+  it.each([
+    ['a path of somebody else’s disk', 'file:///C:/Users/one/two.jpg'],
+    ['a script', 'javascript:alert(1)'],
+    ['none', null],
+    ['a number', 7],
+    ['a URI with a line break', 'https://example.org/\nx'],
+    ['one that is too long', `https://example.org/${'a'.repeat(tokenListLimits.imageMax)}`],
+  ])('has no image where the file has %s', (_what, logoURI) => {
+    expect(parseTokenList(listOf({ ...entry, logoURI })).find(USDC)?.image).toBe('');
+  });
+
+  it.each([
+    ['no JSON', '[', 'the token list is not JSON'],
+    ['an object', '{}', 'the token list must be a JSON array'],
+    ['null for an entry', '[null]', 'token 0 of the list: "address" must be 32 bytes in base58'],
+    ['a word for an entry', '["name"]', 'token 0 of the list: "address" must be 32 bytes in base58'],
+    [
+      'another address',
+      listOf(entry, { ...entry, address: 'USDC' }),
+      'token 1 of the list: "address" must be 32 bytes in base58',
+    ],
+    [
+      'no name',
+      listOf({ ...entry, name: ' ' }),
+      'token 0 of the list: "name" must be text of 1 to 128 characters',
+    ],
+    [
+      'a long symbol',
+      listOf({ ...entry, symbol: 'x'.repeat(65) }),
+      'token 0 of the list: "symbol" must be text of 0 to 64 characters',
+    ],
+    [
+      'an address twice',
+      listOf(entry, entry),
+      'token 1 of the list: its "address" stands in the list before',
+    ],
+  ])('is refused whole, with the place, for %s', (_what, text, fault) => {
+    expect(faultOf(text)).toBe(fault);
+  });
+
+  it('is refused when it is larger than allowed', () => {
+    expect(faultOf(listOf(entry), { ...tokenListLimits, textMax: 10 })).toBe(
+      'the token list is longer than 10 characters',
+    );
+    expect(faultOf(listOf(entry), { ...tokenListLimits, tokensMax: 0 })).toBe(
+      'the token list has more than 0 tokens',
+    );
+  });
+
+  it('is read or refused, whatever the file is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), fc.array(fc.json()).map(listOf)), (text) => {
+        faultOf(text);
+      }),
+    );
+  });
+});
+
+/** Needs ../shared/data/rest/verified_tokens.json: Jupiter's list of verified tokens. */
+const file = join(import.meta.dirname, '../../../../shared/data/rest/verified_tokens.json');
+describe.skipIf(!existsSync(file))('the list of verified tokens (../shared/data, rest)', () => {
+  it('is taken whole', () => {
+    const text = readFileSync(file, 'utf8');
+    const list = parseTokenList(text);
+    const all = JSON.parse(text) as { address: string; name: string; symbol: string; logoURI: string }[];
+    expect(list.size).toBe(all.length);
+    expect(list.find(USDC)).toEqual({
+      name: 'USD Coin',
+      symbol: 'USDC',
+      image: expect.stringMatching(/^https:\/\/.*logo\.png$/),
+    });
+    const known = all.filter(({ address: mint }) => list.find(address(mint)) !== null);
+    expect(known).toHaveLength(all.length);
+  });
+});

@@ -1,0 +1,107 @@
+import type { Address } from '../../../solana/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
+import type { ExecutedTransaction, TransactionTokenAccount } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../instruction.ts';
+
+/** An NFT that a transaction brought into being through Token Metadata. */
+export type MintedNft = Readonly<{
+  mint: Address;
+  metadata: Address;
+  tokenAccount: Address;
+  owner: Address | null;
+  /** One that a collection's authority vouched for in this transaction; a claim alone proves nothing. */
+  collection: Address | null;
+  /** `RunInstruction.index` of the instruction that tells it. */
+  index: number;
+}>;
+
+/** Where an instruction has the mint and the metadata of what it makes; the better it knows, the later it stands. */
+type Making = Readonly<{ mint: number; metadata: number; rank: number }>;
+
+const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
+  // CreateMetadataAccount, its V2 and V3: an NFT only if one of one token was minted beside it.
+  ...[0, 16, 33].map((number) => [number, { mint: 1, metadata: 0, rank: 0 }] as const),
+  // CreateMasterEdition and its V3.
+  ...[10, 17].map((number) => [number, { mint: 1, metadata: 5, rank: 1 }] as const),
+  // MintNewEditionFromMasterEdition, with a token and with a vault.
+  ...[11, 13].map((number) => [number, { mint: 3, metadata: 0, rank: 1 }] as const),
+  // Mint.
+  [43, { mint: 5, metadata: 2, rank: 2 }],
+  // Print.
+  [55, { mint: 2, metadata: 0, rank: 2 }],
+]);
+
+/** The instruction Verify, and which of what it verifies is the collection. */
+const VERIFY = 52;
+const VERIFY_COLLECTION = 1;
+
+/** A verification of a collection: where the metadata and the collection's mint stand. */
+type Voucher = Readonly<{ metadata: number; collection: number }>;
+
+const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
+  ...[18, 30].map((number) => [number, { metadata: 0, collection: 3 }] as const),
+  // SetAndVerifyCollection, and the one for sized collections.
+  ...[25, 32].map((number) => [number, { metadata: 0, collection: 4 }] as const),
+  [VERIFY, { metadata: 2, collection: 3 }],
+]);
+
+const numberOf = ({ program, data }: ExecutedInstruction): number =>
+  program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
+
+/** Collections that were vouched for, by the metadata of their new member. */
+function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
+  const collections = new Map<Address, Address>();
+  for (const instruction of instructions) {
+    const number = numberOf(instruction);
+    const voucher = vouchers.get(number);
+    if (voucher === undefined || (number === VERIFY && instruction.data[1] !== VERIFY_COLLECTION)) continue;
+    const metadata = instruction.accounts[voucher.metadata];
+    const collection = instruction.accounts[voucher.collection];
+    if (metadata !== undefined && collection !== undefined) collections.set(metadata, collection);
+  }
+  return collections;
+}
+
+/** Where the one token of each new NFT went: to an account that had none of it before. */
+function onlyTokens({ tokenAccounts, decimals }: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
+  const holders = new Map<Address, TransactionTokenAccount>();
+  for (const account of tokenAccounts.values()) {
+    const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
+    if (whole && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
+  }
+  return holders;
+}
+
+function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
+  const holders = onlyTokens(transaction);
+  const collections = vouchedFor(transaction.instructions);
+  const made = new Map<Address, MintedNft & { rank: number }>();
+  for (const instruction of transaction.instructions) {
+    const making = makings.get(numberOf(instruction));
+    if (making === undefined) continue;
+    const mint = instruction.accounts[making.mint];
+    const metadata = instruction.accounts[making.metadata];
+    const holder = mint === undefined ? undefined : holders.get(mint);
+    if (holder === undefined || mint === undefined || metadata === undefined) continue;
+    if ((made.get(mint)?.rank ?? -1) >= making.rank) continue;
+    const { address: tokenAccount, owner } = holder;
+    const collection = collections.get(metadata) ?? null;
+    const { index } = instruction;
+    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: making.rank });
+  }
+  return made;
+}
+
+const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<Address, MintedNft>>();
+
+/**
+ * NFTs that a transaction brought into being through Token Metadata, by their mint: whoever asks twice of the same
+ * transaction gets the same answer at once. Of one that failed, none.
+ */
+export function mintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
+  const before = cache.get(transaction);
+  if (before !== undefined) return before;
+  const made = transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>();
+  cache.set(transaction, made);
+  return made;
+}

@@ -1,0 +1,41 @@
+import { address } from '../../../solana/address.ts';
+import type { ProgramParser } from '../action.ts';
+import { anchorReader, ignored, layout } from './instruction-layout.ts';
+import { sale } from './nft-actions.ts';
+import { SOL } from './price.ts';
+import { selfCall } from './program-logs.ts';
+
+/**
+ * Tensor's pools (TAMM), in SOL: their owner stands on one side, the taker on the other. The program leaves the price
+ * in the transaction by calling itself. Source: tensor-foundation/amm 455e3eb, program/idl.json.
+ */
+export const tensorAmmProgram = address('TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGkhfsg');
+
+const BUY_SELL_EVENT = 0;
+
+/** @param poolBuys - whether the pool takes the NFT. */
+const trade = (poolBuys: boolean) =>
+  layout({ owner: 0, taker: 1, nft: 14 }, ({ at, instruction, transaction }) => {
+    const [buyer, seller] = poolBuys ? [at.owner, at.taker] : [at.taker, at.owner];
+    const raw = selfCall(instruction, transaction, 'tamm_noop', (event) =>
+      event.u8() === BUY_SELL_EVENT ? event.u64() : null,
+    );
+    const offer = { marketplace: tensorAmmProgram, nft: at.nft, currency: SOL, raw };
+    return sale({ buyer, seller, ...offer }, transaction);
+  });
+
+const read = anchorReader({
+  buy_nft: trade(false),
+  buy_nft_core: trade(false),
+  buy_nft_t22: trade(false),
+  sell_nft_token_pool: trade(true),
+  sell_nft_token_pool_core: trade(true),
+  sell_nft_token_pool_t22: trade(true),
+  sell_nft_trade_pool: trade(true),
+  sell_nft_trade_pool_core: trade(true),
+  sell_nft_trade_pool_t22: trade(true),
+  tamm_noop: ignored,
+});
+
+/** Tensor's pools. */
+export const tensorAmm: ProgramParser = { name: 'TENSOR_AMM', read };

@@ -1,0 +1,100 @@
+import type { Address } from '../../../solana/address.ts';
+import { isTokenProgram } from '../../../solana/programs.ts';
+import type { ProgramParser } from '../action.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../instruction.ts';
+import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
+import { mintedNfts } from './minted-nfts.ts';
+import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
+
+/**
+ * Metaplex Token Metadata. Its NFTs are tokens: what the token programs do for it, they tell themselves.
+ * Source: metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
+ */
+
+/** Whether a token program did the work, and tells it. */
+const isReportedByTokenProgram = (
+  { index, outer }: ExecutedInstruction,
+  { instructions }: ExecutedTransaction,
+): boolean =>
+  instructions.some(
+    (one) =>
+      one.outer === outer &&
+      one.index > index &&
+      (one.height === null || one.caller === index) &&
+      isTokenProgram(one.program),
+  );
+
+/** Whether the instruction completes an NFT that this transaction makes: then the mint says it all. */
+const completesMint =
+  (metadataAt: number) =>
+  ({ accounts }: ExecutedInstruction, transaction: ExecutedTransaction): boolean =>
+    [...mintedNfts(transaction).values()].some(({ metadata }) => metadata === accounts[metadataAt]);
+
+/** Whether the mint itself is made in this transaction, which the token program tells. */
+const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolean =>
+  instructions.some(
+    ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
+  );
+
+/**
+ * One of the instructions that together make an NFT: the one that knows most tells it. For a mint that is no NFT they
+ * are the rest of making it; for one that was there before, nothing that has a name.
+ */
+const making = (mintAt: number) =>
+  layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
+    const made = mintedNfts(transaction).get(at.mint);
+    if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
+    if (made.index !== instruction.index) return [];
+    const { mint, tokenAccount, owner, collection } = made;
+    return nftMint({ nft: mint, tokenAccount, owner, collection });
+  });
+
+const unknownUnlessCompleting = (metadataAt: number) => unless(completesMint(metadataAt), () => null);
+
+const burn = unless(
+  isReportedByTokenProgram,
+  layout({ authority: 0, mint: 4 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.authority })),
+);
+
+const read = numberedReader({
+  0: making(1),
+  1: unknownUnlessCompleting(0),
+  7: unknownUnlessCompleting(0),
+  10: making(1),
+  11: making(3),
+  13: making(3),
+  15: unknownUnlessCompleting(0),
+  16: making(1),
+  17: making(1),
+  18: unknownUnlessCompleting(0),
+  25: unknownUnlessCompleting(0),
+  29: unless(
+    isReportedByTokenProgram,
+    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
+  ),
+  30: unknownUnlessCompleting(0),
+  32: unknownUnlessCompleting(0),
+  33: making(1),
+  // Bubblegum counts what it minted.
+  36: ignored,
+  37: unless(
+    isReportedByTokenProgram,
+    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
+  ),
+  41: burn,
+  // Create: the mint, where it is new, and its metadata, without a token yet.
+  42: making(2),
+  43: making(5),
+  49: unless(
+    isReportedByTokenProgram,
+    layout({ owner: 1, destination: 2, receiver: 3, mint: 4 }, ({ at }) =>
+      nftTransfer({ nft: at.mint, sender: at.owner, receiver: at.receiver, receiverAccount: at.destination }),
+    ),
+  ),
+  52: unknownUnlessCompleting(2),
+  55: making(2),
+});
+
+/** Metaplex Token Metadata. */
+export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };

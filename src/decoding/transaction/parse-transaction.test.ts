@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
+import type { Address } from '../../solana/address.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import { programs } from '../../solana/programs.ts';
+import { EVENT_CALL, eventDiscriminator } from './events/discriminator.ts';
+import { parsedTransaction, parseEffects, type RenderOptions } from './parse-transaction.ts';
+import { readExecutedTransaction } from './read-executed-transaction.ts';
+
+const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
+const [PAYER, FRIEND, PURSE, THEIRS, MINT, STRANGER] = [1, 2, 3, 4, 5, 6].map(key) as [
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+];
+const JUPITER = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
+
+type Members = { [name: string]: JsonValue };
+
+const says = (programId: string, type: string, info: Members): Members => ({
+  programId,
+  parsed: { type, info },
+});
+const pays = (lamports: JsonValue) =>
+  says(programs.system, 'transfer', { source: PAYER, destination: FRIEND, lamports });
+const moves = (amount: JsonValue, program: string = programs.token) =>
+  says(program, 'transfer', { source: PURSE, destination: THEIRS, authority: PAYER, amount });
+const remarks = (text: string): Members => ({ programId: programs.memoV3, parsed: text });
+const strange = (programId: string = STRANGER): Members => ({ programId, accounts: [], data: '' });
+const approves = says(programs.token, 'approve', {
+  source: PURSE,
+  delegate: FRIEND,
+  owner: PAYER,
+  amount: '1',
+});
+
+const holds = (accountIndex: number, amount: string, owner: Address): Members => ({
+  ...{ accountIndex, mint: MINT, owner, programId: programs.token },
+  uiTokenAmount: { amount, decimals: 2 },
+});
+
+const told = (instructions: Members[], meta: Members = {}, more: Members = {}): JsonValue => ({
+  ...{ slot: 7, blockTime: 1_700_000_000 },
+  transaction: {
+    signatures: [encodeBase58(new Uint8Array(64).fill(9))],
+    message: { accountKeys: [PAYER, PURSE, THEIRS].map((pubkey) => ({ pubkey })), instructions },
+  },
+  meta: { err: null, fee: 5001, ...meta },
+  ...more,
+});
+
+const balances: Members = {
+  preTokenBalances: [holds(1, '900', PAYER)],
+  postTokenBalances: [holds(1, '650', PAYER), holds(2, '250', FRIEND)],
+};
+
+/** What a client reads of a transaction. */
+function shown(result: JsonValue, besides: RenderOptions = { events: false }) {
+  const transaction = readExecutedTransaction(result);
+  if (transaction === null) throw new Error('no transaction');
+  const parsed = parsedTransaction(transaction, parseEffects(transaction), new Map(), besides);
+  return parseJson(writeJson(parsed as never)) as unknown as typeof parsed;
+}
+
+const typesOf = (instructions: Members[], meta: Members = balances) =>
+  shown(told(instructions, meta)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`);
+
+describe('actions', () => {
+  it("are programs' own in their order, then transfers of tokens, then transfers of SOL", () => {
+    const instructions = [pays(1), moves('1'), strange(), pays(2), remarks('a'), moves('2'), remarks('b')];
+    expect(typesOf(instructions)).toEqual([
+      '2 UNKNOWN',
+      '4 MEMO',
+      '6 MEMO',
+      '1 TOKEN_TRANSFER',
+      '5 TOKEN_TRANSFER',
+      '0 SOL_TRANSFER',
+      '3 SOL_TRANSFER',
+    ]);
+  });
+
+  it('of programs that nobody knows have no info, and none of them a name', () => {
+    const innerInstructions = [{ index: 0, instructions: [strange(key(7))] }];
+    expect(shown(told([strange()], { innerInstructions })).actions).toEqual([
+      { info: {}, source_protocol: { address: STRANGER, name: '' }, type: 'UNKNOWN', ix_index: 0 },
+      {
+        ...{ info: {}, source_protocol: { address: key(7), name: '' }, type: 'UNKNOWN' },
+        ...{ parent_protocol: STRANGER, ix_index: 1 },
+      },
+    ]);
+  });
+
+  it.each([
+    [[strange(programs.computeBudget)]],
+    [[says(programs.ata, 'create', { account: PURSE, mint: MINT, wallet: PAYER })]],
+    [[says(programs.ata, 'createIdempotent', { account: PURSE, mint: MINT, wallet: PAYER })]],
+    [[says(programs.system, 'createAccount', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
+    [[says(programs.system, 'createAccountWithSeed', { source: PAYER, newAccount: PURSE, lamports: 5 })]],
+    [[says(programs.system, 'advanceNonce', { nonceAccount: PURSE })]],
+    [[says(programs.token, 'initializeAccount3', { account: PURSE, mint: MINT, owner: PAYER })]],
+    [[says(programs.token2022, 'initializeImmutableOwner', { account: PURSE })]],
+    [[says(programs.token2022, 'getAccountDataSize', { mint: MINT })]],
+    [[says(programs.token2022, 'initializeMetadataPointer', { mint: MINT })]],
+    [[says(programs.token, 'syncNative', { account: PURSE })]],
+    [[says(programs.token, 'closeAccount', { account: PURSE, destination: PAYER, owner: PAYER })]],
+  ])('are none of what only opens, keeps and closes accounts: %j', (instructions) => {
+    expect(typesOf(instructions)).toEqual([]);
+  });
+
+  it.each([
+    [pays(null)],
+    [pays(-1)],
+    [pays(1.5)],
+    [says(programs.system, 'transfer', { source: 'x', destination: FRIEND, lamports: 1 })],
+    [moves('one')],
+    [moves(null)],
+    [says(programs.token, 'burn', { account: PURSE, amount: '1' })],
+    [says(programs.token, 'mintTo', { mint: MINT, account: 5, amount: '1' })],
+    [says(programs.token, 'initializeMint', {})],
+    [strange(programs.token)],
+    [{ ...strange(programs.memoV1), data: encodeBase58(Uint8Array.of(255)) }],
+  ])('are UNKNOWN where an instruction is not as its program has it: %j', (instruction) => {
+    expect(typesOf([instruction])).toEqual(['0 UNKNOWN']);
+  });
+
+  it('say null for what a transaction does not tell, never a guess', () => {
+    expect(shown(told([moves('250')])).actions[0]?.info).toEqual({
+      ...{ amount: null, amount_raw: 250, receiver: null, sender: PAYER },
+      ...{ receiver_associated_account: THEIRS, token_address: null },
+    });
+  });
+
+  it('name the owner of tokens, whoever was allowed to move them', () => {
+    const info = { source: PURSE, destination: THEIRS, authority: STRANGER, amount: '250' };
+    const [transfer] = shown(told([says(programs.token, 'transfer', info)], balances)).actions;
+    expect(transfer?.info).toMatchObject({ sender: PAYER, receiver: FRIEND });
+    const shared = { ...info, authority: undefined, multisigAuthority: STRANGER } as never;
+    const [unowned] = shown(told([says(programs.token, 'transfer', shared)])).actions;
+    expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
+  });
+
+  it('are of an NFT only where one of it moves', () => {
+    const single = (amount: string): Members => ({
+      ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
+    });
+    const typeOf = (moved: string) =>
+      shown(told([moves(moved)], { preTokenBalances: [single('1')], postTokenBalances: [single('0')] })).type;
+    expect(['1', '0', '2'].map(typeOf)).toEqual(['NFT_TRANSFER', 'TOKEN_TRANSFER', 'TOKEN_TRANSFER']);
+  });
+
+  it('keep every digit of raw amounts', () => {
+    const [transfer] = shown(told([pays(2n ** 64n - 1n)])).actions;
+    expect(transfer?.info).toMatchObject({ amount_raw: 18_446_744_073_709_551_615n });
+  });
+});
+
+describe('a transaction', () => {
+  it('has the members of the interface in their order', () => {
+    const result = told([moves('250')], { ...balances, err: null });
+    const parsed = shown(result, { events: true, raw: result as never });
+    expect(Object.keys(parsed).join()).toBe(
+      'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions,events,raw',
+    );
+    expect(parsed).toMatchObject({
+      ...{ timestamp: '2023-11-14T22:13:20.000Z', fee: 0.000005001, fee_payer: PAYER, signers: [PAYER] },
+      ...{ protocol: { address: programs.token, name: 'Token Program' }, type: 'TOKEN_TRANSFER' },
+      ...{ status: 'Success', events: [], raw: { slot: 7 } },
+    });
+    expect(Object.keys(shown(result))).not.toContain('events');
+  });
+
+  it('tells which balances of tokens changed, and no others', () => {
+    const { token_balance_changes } = shown(
+      told([], {
+        preTokenBalances: [holds(0, '5', PAYER), holds(1, '900', PAYER)],
+        postTokenBalances: [holds(0, '5', PAYER), holds(2, '250', FRIEND)],
+      }),
+    );
+    const common = { decimals: 2, mint: MINT };
+    expect(token_balance_changes).toEqual([
+      { address: THEIRS, ...common, change_amount: 250, post_balance: 250, pre_balance: 0, owner: FRIEND },
+      { address: PURSE, ...common, change_amount: -900, post_balance: 0, pre_balance: 900, owner: PAYER },
+    ]);
+    expect(Object.keys(token_balance_changes[0] ?? {}).join()).toBe(
+      'address,decimals,change_amount,post_balance,pre_balance,mint,owner',
+    );
+  });
+
+  it('is called by the first action that the interface has a type for', () => {
+    const { type, protocol } = shown(told([strange(), approves, moves('1'), pays(1)], balances));
+    expect([type, protocol.name]).toEqual(['TOKEN_TRANSFER', 'Token Program']);
+    expect(shown(told([strange(), approves], balances)).type).toBe('APPROVE');
+  });
+
+  it.each([
+    [[strange()], STRANGER],
+    [[strange(programs.computeBudget), says(programs.ata, 'create', {})], programs.ata],
+    [[strange(programs.computeBudget)], programs.computeBudget],
+    [[], ''],
+  ])('is UNKNOWN, of the program that it ran, where nothing is known of it: %#', (instructions, address) => {
+    expect(shown(told(instructions))).toMatchObject({ type: 'UNKNOWN', protocol: { address } });
+  });
+
+  it('that failed says so, and tells no events and no swap', () => {
+    const fee = Buffer.concat([
+      Buffer.from(EVENT_CALL + eventDiscriminator('FeeEvent'), 'hex'),
+      new Uint8Array(72).fill(1),
+    ]);
+    const event = { programId: JUPITER, accounts: [], data: encodeBase58(fee) };
+    const innerInstructions = [{ index: 0, instructions: [moves('250'), event] }];
+    const result = (err: JsonValue) => told([strange(JUPITER)], { ...balances, innerInstructions, err });
+    expect(shown(result(null), { events: true }).events).toMatchObject([{ name: 'FeeEvent' }]);
+    expect(shown(result({ InstructionError: [0, 'Custom'] }), { events: true })).toMatchObject({
+      ...{ status: 'Fail', events: [], type: 'TOKEN_TRANSFER' },
+    });
+  });
+
+  it.each([null, 2n ** 63n, -1e15, 1.5, 'now'])('has no timestamp where a node says %s', (blockTime) => {
+    expect(shown(told([pays(1)], {}, { blockTime })).timestamp).toBeNull();
+  });
+});

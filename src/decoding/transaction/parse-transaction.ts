@@ -1,0 +1,125 @@
+import type { Address } from '../../solana/address.ts';
+import type { JsonMembers } from '../../solana/encoding/read-json.ts';
+import { programs } from '../../solana/programs.ts';
+import { solOf } from '../amounts.ts';
+import type { Action, ProgramEvent, Protocol } from './action.ts';
+import { actionTypes } from './action.ts';
+import { readEvents } from './events/read-events.ts';
+import type { ExecutedTransaction } from './executed-transaction.ts';
+import type { ExecutedInstruction } from './instruction.ts';
+import { nameTokens, type TokenLabels } from './name-tokens.ts';
+import { programParsers, protocolOf } from './program-parsers.ts';
+import { recognizeSwaps } from './swap/recognize-swaps.ts';
+import { swapAction } from './swap-action.ts';
+import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
+
+/** What a transaction did, before the names of its tokens are known. */
+export type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
+
+const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
+
+function actionsOf(instruction: ExecutedInstruction, transaction: ExecutedTransaction): Action[] {
+  const { program, parentProgram, index } = instruction;
+  const parsed = programParsers.get(program)?.read(instruction, transaction) ?? [UNKNOWN];
+  return parsed.map(({ info, type }) => ({
+    ...{ info, source_protocol: protocolOf(program), type },
+    ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
+    ix_index: index,
+  }));
+}
+
+const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
+
+/** Programs' actions, then transfers of tokens, then transfers of SOL, each in the order in which they ran. */
+function inOrderOfInterface(actions: readonly Action[]): Action[] {
+  const rank = ({ type }: Action) => (tokenTransfers.has(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0);
+  return [0, 1, 2].flatMap((position) => actions.filter((action) => rank(action) === position));
+}
+
+/**
+ * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap transfers of tokens are told, all that
+ * the transaction made, and nothing else. One that failed has neither swaps nor events. Source: rest-api.md §3.
+ */
+export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
+  const events = readEvents(transaction);
+  const swaps = recognizeSwaps(transaction, events);
+  const actions = transaction.instructions.flatMap((one) => actionsOf(one, transaction));
+  if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
+  const swapActions = swaps
+    .map((swap) => swapAction(swap, transaction))
+    .sort((a, b) => a.ix_index - b.ix_index);
+  return { actions: [...swapActions, ...actions.filter(({ type }) => tokenTransfers.has(type))], events };
+}
+
+/** A transaction as the interface shows it. Members in this order. Source: rest-api.md §3. */
+export type ParsedTransaction = Readonly<{
+  /** ISO 8601; null where the node does not know when it ran. */
+  timestamp: string | null;
+  /** SOL. */
+  fee: number;
+  fee_payer: string;
+  signers: readonly string[];
+  signatures: readonly string[];
+  /** Of the action that `type` is taken from. */
+  protocol: Protocol | Readonly<{ address: ''; name: '' }>;
+  type: string;
+  status: 'Success' | 'Fail';
+  token_balance_changes: readonly TokenBalanceChange[];
+  actions: readonly Action[];
+  events?: readonly Readonly<{ data: ProgramEvent['data']; name: string }>[];
+  raw?: JsonMembers;
+}>;
+
+const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
+
+/**
+ * The action that a transaction is called by: the first that the interface has a type for; else the first that has
+ * any; else the first.
+ */
+function chiefAction(actions: readonly Action[]): Action | undefined {
+  const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
+  return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
+}
+
+/** Where nothing is told, the transaction is called by the program that it ran first. */
+function chiefProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
+  const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
+  return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
+}
+
+const SECOND_MAX = 8_640_000_000_000n;
+
+/** Unix seconds as ISO 8601; null for what no calendar has. */
+function timestampOf(seconds: bigint | null): string | null {
+  if (seconds === null || seconds > SECOND_MAX || seconds < -SECOND_MAX) return null;
+  return new Date(Number(seconds) * 1000).toISOString();
+}
+
+/** What to show of a transaction besides what is always there. */
+export type RenderOptions = Readonly<{
+  events: boolean;
+  /** The transaction as the node told it, in jsonParsed; undefined where it is not wanted. */
+  raw?: JsonMembers;
+}>;
+
+/** A transaction as the interface shows it, with the names of tokens as far as they are known. */
+export function parsedTransaction(
+  transaction: ExecutedTransaction,
+  effects: TransactionEffects,
+  names: ReadonlyMap<Address, TokenLabels>,
+  { events, raw }: RenderOptions,
+): ParsedTransaction {
+  const { feePayer, signers, signatures, err } = transaction;
+  const chief = chiefAction(effects.actions);
+  return {
+    ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
+    ...{ fee_payer: feePayer, signers, signatures },
+    protocol: chief?.source_protocol ?? chiefProtocol(transaction),
+    type: chief?.type ?? 'UNKNOWN',
+    status: err === null ? 'Success' : 'Fail',
+    token_balance_changes: tokenBalanceChanges(transaction),
+    actions: nameTokens(effects.actions, names),
+    ...(events && { events: effects.events.map(({ data, name }) => ({ data, name })) }),
+    ...(raw !== undefined && { raw }),
+  };
+}

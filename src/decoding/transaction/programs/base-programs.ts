@@ -1,0 +1,42 @@
+import type { Address } from '../../../solana/address.ts';
+import { programs } from '../../../solana/programs.ts';
+import type { ProgramParser, ReadInstruction } from '../action.ts';
+import { ignoredProgram, named, parsedByName, underItsName } from './named-programs.ts';
+import { systemProgram } from './system.ts';
+import { token2022Program, tokenProgram } from './token.ts';
+
+/** Making an associated token account is never told; what else the program does is. */
+const readAssociatedToken: ReadInstruction = (instruction, transaction) => {
+  const { parsed } = instruction;
+  if (parsed?.type === 'create' || parsed?.type === 'createIdempotent') return [];
+  return underItsName(instruction, transaction);
+};
+
+const memoProgram: ProgramParser = {
+  name: 'MEMO_PROGRAM',
+  read: ({ parsed }) => (parsed === null ? null : [{ type: 'MEMO', info: { message: parsed.info.memo } }]),
+};
+
+/** Programs of the chain itself, and those of the token programs. */
+export const basePrograms: readonly (readonly [Address, ProgramParser])[] = [
+  [programs.system, systemProgram],
+  [programs.token, tokenProgram],
+  [programs.token2022, token2022Program],
+  [programs.ata, { name: 'ASSOCIATED_TOKEN_PROGRAM', read: readAssociatedToken }],
+  [programs.memoV1, memoProgram],
+  [programs.memoV3, memoProgram],
+  [programs.memoV4, memoProgram],
+  [programs.computeBudget, ignoredProgram('COMPUTE_BUDGET_PROGRAM')],
+  [programs.stake, parsedByName('STAKE_PROGRAM')],
+  [programs.vote, parsedByName('VOTE_PROGRAM')],
+  [programs.addressLookupTable, parsedByName('ADDRESS_LOOKUP_TABLE_PROGRAM')],
+  [programs.bpfLoader2, parsedByName('BPF_LOADER')],
+  [programs.bpfUpgradeableLoader, parsedByName('BPF_UPGRADEABLE_LOADER')],
+  [programs.bpfLoader1, named('BPF_LOADER_DEPRECATED')],
+  [programs.loaderV4, named('LOADER_V4')],
+  [programs.config, named('CONFIG_PROGRAM')],
+  [programs.ed25519, named('ED25519_PROGRAM')],
+  [programs.secp256k1, named('SECP256K1_PROGRAM')],
+  [programs.secp256r1, named('SECP256R1_PROGRAM')],
+  [programs.zkElGamalProof, named('ZK_ELGAMAL_PROOF_PROGRAM')],
+];

@@ -1,0 +1,120 @@
+import type { WritableJson } from '../../../base/json.ts';
+import type { Address } from '../../../solana/address.ts';
+import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
+import type { Action, ProgramParser, ReadInstruction } from '../action.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import { isNftAmount } from '../fungible-mints.ts';
+import type { ParsedView } from '../instruction.ts';
+import { mintedNfts } from '../nft/minted-nfts.ts';
+import { underItsName } from './named-programs.ts';
+
+const ignored = 'untold';
+type ParsedAction = Pick<Action, 'type' | 'info'>;
+/** null for what is not as the program has it, `untold` for what another program tells better. */
+type Read = (
+  info: ParsedView['info'],
+  transaction: ExecutedTransaction,
+) => ParsedAction | null | typeof ignored;
+
+/** The amount moves, in `amount` of the old instructions and in `tokenAmount` of the checked ones. */
+const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
+  amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
+
+/** An amount in tokens; null where nothing says how many decimals the mint has. */
+function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount: bigint): number | null {
+  const decimals = mint === null ? undefined : transaction.decimals.get(mint);
+  return decimals === undefined ? null : uiAmountOf(amount, decimals);
+}
+
+/** Whoever signed for it: the owner, or one to whom the owner gave the right. */
+const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
+  addressOf(authority) ?? addressOf(multisigAuthority);
+
+const readTransfer: Read = (info, transaction) => {
+  const amount = movedOf(info);
+  const [from, to] = [addressOf(info.source), addressOf(info.destination)];
+  if (amount === null || from === null || to === null) return null;
+  const [source, destination] = [transaction.tokenAccounts.get(from), transaction.tokenAccounts.get(to)];
+  const mint = addressOf(info.mint) ?? source?.mint ?? destination?.mint ?? null;
+  const tokens = tokensOf(transaction, mint, amount);
+  const parties = {
+    receiver: destination?.owner ?? null,
+    sender: source?.owner ?? authorityOf(info),
+    receiver_associated_account: to,
+  };
+  if (mint !== null && isNftAmount(transaction, mint, amount)) {
+    return { type: 'NFT_TRANSFER', info: { amount: tokens, ...parties, nft_address: mint } };
+  }
+  const moved = { amount: tokens, amount_raw: rawAmount(amount), ...parties, token_address: mint };
+  return { type: 'TOKEN_TRANSFER', info: moved };
+};
+
+const readMint: Read = (info, transaction) => {
+  const [amount, mint, account] = [movedOf(info), addressOf(info.mint), addressOf(info.account)];
+  if (amount === null || mint === null || account === null) return null;
+  if (amount === 1n && mintedNfts(transaction).has(mint)) return ignored;
+  const minted: Record<string, WritableJson> = {
+    amount: tokensOf(transaction, mint, amount),
+    amount_raw: rawAmount(amount),
+    receiver_address: transaction.tokenAccounts.get(account)?.owner ?? null,
+    token_address: mint,
+  };
+  return { type: 'TOKEN_MINT', info: minted };
+};
+
+const readBurn: Read = (info, transaction) => {
+  const [amount, mint, account] = [movedOf(info), addressOf(info.mint), addressOf(info.account)];
+  if (amount === null || mint === null || account === null) return null;
+  const wallet = transaction.tokenAccounts.get(account)?.owner ?? authorityOf(info);
+  const tokens = tokensOf(transaction, mint, amount);
+  if (isNftAmount(transaction, mint, amount)) {
+    return { type: 'NFT_BURN', info: { wallet, nft_address: mint, amount: tokens } };
+  }
+  const burnt = { wallet, amount: tokens, amount_raw: rawAmount(amount), token_address: mint };
+  return { type: 'TOKEN_BURN', info: burnt };
+};
+
+const readCreate: Read = (info, transaction) => {
+  const mint = addressOf(info.mint);
+  if (mint === null) return null;
+  return mintedNfts(transaction).has(mint)
+    ? ignored
+    : { type: 'TOKEN_CREATE', info: { token_address: mint } };
+};
+
+const readers: ReadonlyMap<string, Read> = new Map([
+  ...(['transfer', 'transferChecked', 'transferCheckedWithFee'] as const).map(
+    (type) => [type, readTransfer] as const,
+  ),
+  ...(['mintTo', 'mintToChecked'] as const).map((type) => [type, readMint] as const),
+  ...(['burn', 'burnChecked'] as const).map((type) => [type, readBurn] as const),
+  ...(['initializeMint', 'initializeMint2'] as const).map((type) => [type, readCreate] as const),
+]);
+
+/** They ask, or keep accounts that are there for what moves: nobody looks for them in a history. */
+const ignoredTypes: ReadonlySet<string> = new Set([
+  ...['getAccountDataSize', 'amountToUiAmount', 'uiAmountToAmount', 'syncNative', 'closeAccount'],
+  ...['reallocate', 'createNativeMint'],
+]);
+
+/** Accounts that are made, and extensions that a new mint or account gets before it can be used. */
+const making = /^initialize(?!Multisig)/;
+
+const read: ReadInstruction = (instruction, transaction) => {
+  const { parsed } = instruction;
+  if (parsed === null) return null;
+  const reader = readers.get(parsed.type);
+  if (reader !== undefined) {
+    const action = reader(parsed.info, transaction);
+    return action === ignored ? [] : action && [action];
+  }
+  if (ignoredTypes.has(parsed.type) || making.test(parsed.type)) return [];
+  return underItsName(instruction, transaction);
+};
+
+/** The Token program, under the name that the interface has for it. */
+export const tokenProgram: ProgramParser = { name: 'Token Program', read };
+
+/** Token-2022. */
+export const token2022Program: ProgramParser = { name: 'TOKEN_2022_PROGRAM', read };

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  balance,
+  calls,
+  DESTINATION,
+  inner,
+  key,
+  type Members,
+  MINT,
+  OTHER,
+  PAYER,
+  readOrFail,
+  SOURCE,
+  transactionResult,
+} from '../../../test/decoding/transactions/node-responses.ts';
+import { minimumOf, msOf } from '../../../test/project/minimum-of.ts';
+import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
+import type { Address } from '../../solana/address.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import { programs } from '../../solana/programs.ts';
+import { parsedTransaction, parseEffects } from './parse-transaction.ts';
+import { readExecutedTransaction } from './read-executed-transaction.ts';
+
+/** A transaction with a bit of everything. */
+const rich = transactionResult(
+  [
+    {
+      programIdIndex: 5,
+      accounts: [0, 2],
+      data: encodeBase58(Uint8Array.of(2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0)),
+    },
+    { programId: programs.memoV3, parsed: 'hello' },
+    { programIdIndex: 6, accounts: [0, 1, 2], data: encodeBase58(new Uint8Array(40)) },
+  ],
+  {
+    innerInstructions: [
+      inner(
+        2,
+        {
+          programId: programs.token,
+          stackHeight: 2,
+          parsed: {
+            type: 'transferChecked',
+            info: {
+              ...{ source: SOURCE, destination: DESTINATION, mint: MINT, authority: PAYER },
+              tokenAmount: { amount: '5', decimals: 3 },
+            },
+          },
+        },
+        {
+          programId: programs.token,
+          parsed: { type: 'burn', info: { account: SOURCE, mint: MINT, amount: '1' } },
+        },
+        {
+          programId: programs.token,
+          parsed: { type: 'mintTo', info: { account: SOURCE, mint: MINT, amount: '1' } },
+        },
+      ),
+    ],
+    preTokenBalances: [balance(1, '500', 3, PAYER)],
+    postTokenBalances: [balance(2, '5', 3, OTHER)],
+    preBalances: [5, 6],
+    postBalances: [4, 7],
+    logMessages: ['Program log: hello'],
+  },
+  ['JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'],
+);
+
+/** Every place in a value, as a path. */
+function placesOf(value: JsonValue, path: readonly string[] = []): (readonly string[])[] {
+  if (value === null || typeof value !== 'object') return [path];
+  return [path, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))];
+}
+
+function replaced(value: JsonValue, [name, ...rest]: readonly string[], by: JsonValue): JsonValue {
+  if (name === undefined) return by;
+  const members = value as Members;
+  const changed = { ...members, [name]: replaced(members[name] as JsonValue, rest, by) };
+  return Array.isArray(value) ? Object.values(changed) : changed;
+}
+
+const anything: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.constantFrom<JsonValue>(null, 0, -1, 255, 256, 1e300, 2n ** 64n, '', '1', MINT, programs.token, [], {}),
+  fc.jsonValue({ maxDepth: 3 }).map((value) => parseJson(JSON.stringify(value))),
+);
+
+const written = (result: JsonValue): string | null => {
+  const transaction = readExecutedTransaction(result);
+  return (
+    transaction &&
+    writeJson(parsedTransaction(transaction, parseEffects(transaction), new Map(), { events: true }))
+  );
+};
+
+describe('whatever a node says', () => {
+  it('is read and shown, or is no transaction, however many of its members are something else', () => {
+    const places = placesOf(rich);
+    expect(written(rich)).toContain('"TOKEN_BURN"');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...places), anything), { minLength: 1, maxLength: 4 }),
+        (changes) => {
+          const changed = changes.reduce<JsonValue>((value, [path, by]) => {
+            try {
+              return replaced(value, path, by);
+            } catch {
+              return value;
+            }
+          }, rich);
+          const text = written(changed);
+          if (text !== null) parseJson(text);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes little time, with tens of thousands of instructions in one another', () => {
+    const router = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
+    const marketplace = 'formn3hJtt8gvVKxpCfzCJGuoz6CNUFcULFZW18iTpC';
+    const transfer = (at: number): Members => ({
+      ...{ source: key(at & 255), destination: key((at >> 8) & 255), amount: String(at), authority: PAYER },
+    });
+    const instructions = Array.from({ length: 30_000 }, (_, at): JsonValue => {
+      const stackHeight = at % 250;
+      if (at % 3 === 0) {
+        return { programId: programs.token, stackHeight, parsed: { type: 'transfer', info: transfer(at) } };
+      }
+      const data = encodeBase58(Uint8Array.of(228, 69, 165, 46, at & 255));
+      const accounts = Array.from({ length: 20 }, (__, of) => key(of + 1));
+      return { programId: at % 3 === 1 ? router : marketplace, stackHeight, accounts, data };
+    });
+    const result = transactionResult([calls(router)], {
+      innerInstructions: [{ index: 0, instructions }],
+      postTokenBalances: [balance(1, '1', 6, PAYER)],
+      logMessages: Array.from({ length: 30_000 }, (_, at) => `Program ${router} invoke [${at % 9}]`),
+    });
+    const tookMs = (): number => msOf(() => expect(written(result)).not.toBeNull());
+    expect(minimumOf(2_000, tookMs)).toBeLessThan(2_000);
+    const { instructions: kept, logs } = readOrFail(result);
+    expect([kept.length, logs.length]).toEqual([1_000, 5_000]);
+  });
+
+  it('takes no time for long data of programs that nobody knows, and a bounded one for that of others', () => {
+    const long = encodeBase58(new Uint8Array(10_150).fill(65));
+    const memos = (programId: Address) => {
+      const called = Array.from({ length: 63 }, () => ({ programId, accounts: [PAYER], data: long }));
+      const last = { programId: programs.memoV3, accounts: [PAYER], data: encodeBase58(Uint8Array.of(66)) };
+      const { instructions } = readOrFail(
+        transactionResult([calls(OTHER)], { innerInstructions: [inner(0, ...called, last)] }),
+      );
+      return instructions.slice(1).map(({ parsed }) => parsed !== null);
+    };
+    const tookMs = (): number => msOf(() => expect(memos(OTHER)).toEqual([...Array(63).fill(false), true]));
+    expect(minimumOf(50, tookMs)).toBeLessThan(50);
+    expect(memos(programs.memoV3)).toEqual([...Array(9).fill(true), ...Array(54).fill(false), true]);
+  });
+
+  it('has the data of an instruction decoded once', () => {
+    const [first] = readOrFail(
+      transactionResult([{ ...calls(OTHER), data: encodeBase58(Uint8Array.of(1, 2)) }]),
+    ).instructions;
+    expect(first?.data).toEqual(Uint8Array.of(1, 2));
+    expect(first?.data).toBe(first?.data);
+  });
+});

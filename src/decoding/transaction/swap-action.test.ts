@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import { type Address, address } from '../../solana/address.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import { nativeMint } from '../../solana/programs.ts';
+import type { Action, Swap } from './action.ts';
+import type { ExecutedTransaction } from './executed-transaction.ts';
+import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
+import { swapAction } from './swap-action.ts';
+
+const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
+const COIN = key(1);
+const [SWAPPER, POOL] = [key(2), key(3)];
+const JUPITER = address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4');
+
+const transaction = {
+  decimals: new Map([
+    [nativeMint, 9],
+    [COIN, 6],
+  ]),
+} as unknown as ExecutedTransaction;
+
+const gave = { mint: nativeMint, raw: 1_500_000_000n };
+const got = { mint: COIN, raw: 9_007_199_254_740_993n };
+
+const swap: Swap = {
+  ...{ index: 4, program: JUPITER, parentProgram: null, swapper: SWAPPER, in: gave, out: got },
+  pools: [{ pool: POOL, source: 'Raydium', in: gave, out: got }],
+  ...{ slippagePercent: null, quotedOut: null },
+};
+
+const shown = (action: Action) => parseJson(writeJson(action as WritableJson)) as unknown as Action;
+
+const words = (name: string): TokenLabels => ({
+  name,
+  symbol: name.toUpperCase(),
+  image_uri: `https://x/${name}`,
+});
+
+const named = (given: Swap, names: [Address, TokenLabels][]): Action => {
+  const [action] = nameTokens([swapAction(given, transaction)], new Map(names));
+  return shown(action as Action);
+};
+
+describe('a swap', () => {
+  it('has the members of the interface, every digit of raw amounts among them', () => {
+    const [sol, coin] = [words('sol'), words('coin')];
+    const side = (token_address: Address, of: TokenLabels, amount: number, amount_raw: number | bigint) => ({
+      ...{ token_address, ...of, amount, amount_raw },
+    });
+    const [into, out] = [
+      side(nativeMint, sol, 1.5, 1_500_000_000),
+      side(COIN, coin, 9_007_199_254.740993, 9_007_199_254_740_993n),
+    ];
+    expect(
+      named(swap, [
+        [nativeMint, sol],
+        [COIN, coin],
+      ]),
+    ).toEqual({
+      info: {
+        swapper: SWAPPER,
+        tokens_swapped: { in: into, out },
+        swaps: [{ liquidity_pool_address: POOL, name: 'SOL-COIN', source: 'Raydium', in: into, out }],
+        slippage_in_percent: null,
+        quoted_out_amount: null,
+        slippage_paid: null,
+      },
+      source_protocol: { address: JUPITER, name: 'JUPITER_V_6' },
+      type: 'SWAP',
+      ix_index: 4,
+    });
+  });
+
+  it('stays without names that nobody knows, as does its pool', () => {
+    const { info } = named(swap, [[nativeMint, words('sol')]]) as { info: Record<string, unknown> };
+    expect(info.tokens_swapped).toMatchObject({
+      in: { name: 'sol', symbol: 'SOL', image_uri: 'https://x/sol' },
+      out: { name: '', symbol: '', image_uri: '' },
+    });
+    expect(info.swaps).toMatchObject([{ name: '', in: { symbol: 'SOL' }, out: { symbol: '' } }]);
+  });
+
+  it.each([
+    [9_007_199_254_741_000n, 7e-6],
+    [9_007_199_254_740_993n, 0],
+    [9_007_199_254_740_000n, -0.000993],
+  ])('tells what was quoted, %s, and how much of it was missing', (quotedOut, slippage_paid) => {
+    const { info } = shown(swapAction({ ...swap, quotedOut, slippagePercent: 0.5 }, transaction));
+    expect(info).toMatchObject({ slippage_in_percent: 0.5, slippage_paid });
+    expect(String(info.quoted_out_amount)).toBe(String(quotedOut));
+  });
+
+  it('has no amount in tokens of a mint whose decimals nothing says', () => {
+    const strange = { mint: key(9), raw: 5n };
+    const { info } = shown(swapAction({ ...swap, out: strange, quotedOut: 7n }, transaction));
+    expect(info.tokens_swapped).toMatchObject({ out: { amount: null, amount_raw: 5 } });
+    expect(info).toMatchObject({ quoted_out_amount: 7, slippage_paid: null });
+  });
+
+  it('names the program that the instruction stands in', () => {
+    const inner = swapAction({ ...swap, parentProgram: POOL }, transaction);
+    expect(Object.keys(inner).join()).toBe('info,source_protocol,type,parent_protocol,ix_index');
+    expect(inner.parent_protocol).toBe(POOL);
+  });
+});
+
+describe('tokens that are named', () => {
+  const action = (type: string, info: Action['info']): Action => ({
+    ...{ info, source_protocol: { address: JUPITER, name: '' }, type, ix_index: 0 },
+  });
+  const unnamed = { token_address: COIN, name: '', symbol: '', image_uri: '', amount: 1 };
+
+  it('are those of swaps and of liquidity, each once', () => {
+    const actions = [
+      swapAction(swap, transaction),
+      action('ADD_LIQUIDITY', { liquidity_added: [unnamed, { ...unnamed, token_address: key(8) }] }),
+    ];
+    expect([...mintsToName(actions)]).toEqual([nativeMint, COIN, key(8)]);
+    const [, added] = nameTokens(actions, new Map([[COIN, words('coin')]]));
+    expect(added?.info.liquidity_added).toMatchObject([{ name: 'coin' }, { name: '' }]);
+  });
+
+  it('keep the names that they have', () => {
+    const actions = [action('COLLECT_REWARD', { reward: { ...unnamed, symbol: 'MINE' } })];
+    expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
+  });
+
+  it('are never those that a program has put into words of its own', () => {
+    const actions = [
+      action('MEMO', { message: 'x', ...unnamed }),
+      action('SWAP', { in: { ...unnamed, token_address: 'nowhere' } }),
+    ];
+    expect(mintsToName(actions).size).toBe(0);
+    expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
+  });
+});

@@ -1,0 +1,65 @@
+import type { Address } from '../../../solana/address.ts';
+import { nativeMint, programs } from '../../../solana/programs.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import { holderOf, type Movement } from './movements.ts';
+
+const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknown =>
+  sums.set(owner, (sums.get(owner) ?? 0n) + amount);
+
+/**
+ * Lamports that each owner's wallet and token accounts gained together: the rent of token accounts is their owner's,
+ * wherever it is. Without the transaction's fee, and without what opened accounts of others, where a program keeps
+ * its records.
+ */
+function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
+  const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
+  const gained = new Map([[feePayer, fee]]);
+  for (const [at, key] of accountKeys.entries()) {
+    add(gained, holderOf(key, transaction), (postBalances[at] ?? 0n) - (preBalances[at] ?? 0n));
+  }
+  for (const { program, parsed } of instructions) {
+    if (program !== programs.system || parsed === null || !parsed.type.startsWith('createAccount')) continue;
+    const [source, made] = [addressOf(parsed.info.source), addressOf(parsed.info.newAccount)];
+    if (source === null || made === null || holderOf(made, transaction) === source) continue;
+    add(gained, source, amountOf(parsed.info.lamports) ?? 0n);
+  }
+  return gained;
+}
+
+/** Takes out what movements of SOL say. */
+function withoutMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
+  for (const { mint, from, to, sent, received } of movements) {
+    if (mint !== nativeMint || from === to) continue;
+    if (from !== null) add(lamports, from, sent);
+    if (to !== null) add(lamports, to, -received);
+  }
+  return lamports;
+}
+
+/**
+ * Lamports that owners gained by no transfer: a program may pay from an account that it keeps by changing balances.
+ * The fee of the transaction and the rent of accounts are left out.
+ */
+export const unexplainedLamports = (
+  transaction: ExecutedTransaction,
+  movements: readonly Movement[],
+): ReadonlyMap<Address, bigint> => withoutMoved(ownLamports(transaction), movements);
+
+/**
+ * What an owner gained of each mint by the balances before and after, SOL and wrapped SOL as one. Without the fee,
+ * the rent of accounts, and what the owner sent or got by instructions of its own, as tips and commissions are.
+ */
+export function netByBalances(
+  transaction: ExecutedTransaction,
+  movements: readonly Movement[],
+  owner: Address,
+): Map<Address, bigint> {
+  const net = new Map<Address, bigint>();
+  for (const { owner: accountOwner, mint, before, after } of transaction.tokenAccounts.values()) {
+    if (accountOwner === owner && mint !== nativeMint) add(net, mint, after - before);
+  }
+  const alone = movements.filter(({ at }) => transaction.instructions[at]?.caller === null);
+  add(net, nativeMint, withoutMoved(ownLamports(transaction), alone).get(owner) ?? 0n);
+  return net;
+}

@@ -1,0 +1,141 @@
+import type { Address } from '../../../solana/address.ts';
+import { isTokenProgram, nativeMint, programs } from '../../../solana/programs.ts';
+import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../instruction.ts';
+
+/** Tokens or lamports that went from one owner to another. SOL and wrapped SOL are one: the native mint. */
+export type Movement = Readonly<{
+  /** Place of the instruction among those of the transaction. */
+  at: number;
+  mint: Address;
+  /** Owner of what gave; null where the token was made. */
+  from: Address | null;
+  /** Owner of what got; null where the token was burnt. */
+  to: Address | null;
+  /** Base units. */
+  sent: bigint;
+  /** Base units: what was sent without the mint's own fee. */
+  received: bigint;
+  /** Whether lamports moved, rather than tokens. */
+  lamports: boolean;
+}>;
+
+/** A movement between accounts, before their owners are known. */
+type Moved = Readonly<{
+  mint: Address | null;
+  source: Address | null;
+  destination: Address | null;
+  amount: bigint;
+  fee: bigint;
+}>;
+
+const tokenMoves: ReadonlySet<string> = new Set([
+  ...['transfer', 'transferChecked', 'transferCheckedWithFee'],
+  ...['mintTo', 'mintToChecked', 'burn', 'burnChecked'],
+]);
+
+function tokensMoved({ program, parsed }: ExecutedInstruction): Moved | null {
+  if (parsed === null || !isTokenProgram(program) || !tokenMoves.has(parsed.type)) return null;
+  const { info, type } = parsed;
+  const { mint, source, destination, account, tokenAmount, feeAmount } = info;
+  const amount = amountOf(info.amount) ?? amountOf(membersOf(tokenAmount).amount);
+  if (amount === null) return null;
+  const one = addressOf(account);
+  return {
+    mint: addressOf(mint),
+    source: type.startsWith('burn') ? one : addressOf(source),
+    destination: type.startsWith('mintTo') ? one : addressOf(destination),
+    ...{ amount, fee: amountOf(membersOf(feeAmount).amount) ?? 0n },
+  };
+}
+
+function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
+  if (parsed === null || program !== programs.system) return null;
+  if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') return null;
+  const { source, destination, lamports } = parsed.info;
+  const [from, to, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
+  return from === null || to === null || amount === null
+    ? null
+    : { mint: nativeMint, source: from, destination: to, amount, fee: 0n };
+}
+
+/** Who has an account's lamports: its owner for a token account, itself for any other. */
+export const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
+  tokenAccounts.get(account)?.owner ?? account;
+
+/** Lamports for a token account of another mint than SOL pay its rent, which is nobody's trade. */
+function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean {
+  const account = moved.destination === null ? undefined : tokenAccounts.get(moved.destination);
+  return account !== undefined && account.mint !== nativeMint;
+}
+
+/** How often accounts are moved from or to: the balance of one that is named once says what it got. */
+function countNamed(moves: readonly (Moved | null)[]): Map<Address, number> {
+  const named = new Map<Address, number>();
+  for (const moved of moves) {
+    for (const account of [moved?.source, moved?.destination]) {
+      if (account) named.set(account, (named.get(account) ?? 0) + 1);
+    }
+  }
+  return named;
+}
+
+/**
+ * What arrives. A mint of Token-2022 may keep a fee that only `transferCheckedWithFee` says; of other transfers the
+ * balance of who got it says it, where nothing else moved there.
+ */
+function receivedOf(
+  moved: Moved,
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+  named: ReadonlyMap<Address, number>,
+): bigint {
+  const { amount, fee, destination } = moved;
+  if (fee > 0n && fee <= amount) return amount - fee;
+  if (instruction.program !== programs.token2022 || destination === null) return amount;
+  const account = transaction.tokenAccounts.get(destination);
+  const gained = account === undefined || named.get(destination) !== 1 ? 0n : account.after - account.before;
+  return gained > 0n && gained < amount ? gained : amount;
+}
+
+function movementFrom(
+  moved: Moved,
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+  named: ReadonlyMap<Address, number>,
+): Omit<Movement, 'at'> | null {
+  const lamports = instruction.program === programs.system;
+  if (lamports && paysRent(moved, transaction)) return null;
+  const { tokenAccounts } = transaction;
+  const accountOf = (account: Address | null) => (account === null ? undefined : tokenAccounts.get(account));
+  const mint = moved.mint ?? accountOf(moved.source)?.mint ?? accountOf(moved.destination)?.mint;
+  if (mint === undefined) return null;
+  const holder = (account: Address | null) => (account === null ? null : holderOf(account, transaction));
+  const [from, to] = [holder(moved.source), holder(moved.destination)];
+  const received = receivedOf(moved, instruction, transaction, named);
+  return { mint, from, to, sent: moved.amount, received, lamports };
+}
+
+const movedBy = (instruction: ExecutedInstruction): Moved | null =>
+  tokensMoved(instruction) ?? lamportsMoved(instruction);
+
+/** What one instruction moved between two owners, by what it says alone; null where it moved nothing, or none knows what. */
+export function movementOf(
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+): Omit<Movement, 'at'> | null {
+  const moved = movedBy(instruction);
+  return moved === null ? null : movementFrom(moved, instruction, transaction, new Map());
+}
+
+/** Every movement of a transaction between two owners, in order. Movements of unknown mints are left out. */
+export function readMovements(transaction: ExecutedTransaction): Movement[] {
+  const moves = transaction.instructions.map(movedBy);
+  const named = countNamed(moves);
+  return moves.flatMap((moved, at) => {
+    const instruction = transaction.instructions[at] as ExecutedInstruction;
+    const movement = moved === null ? null : movementFrom(moved, instruction, transaction, named);
+    return movement === null ? [] : [{ at, ...movement }];
+  });
+}

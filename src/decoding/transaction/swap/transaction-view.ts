@@ -1,0 +1,116 @@
+import type { Address } from '../../../solana/address.ts';
+import { isTokenProgram, programs } from '../../../solana/programs.ts';
+import type { ProgramEvent } from '../action.ts';
+import { isEventCall } from '../events/read-events.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../instruction.ts';
+import { unexplainedLamports } from './balances.ts';
+import { type Movement, readMovements } from './movements.ts';
+
+/** An instruction and all that it called: the places from `at` up to, not including, `end`. */
+export type Span = Readonly<{ at: number; end: number }>;
+
+const servants: ReadonlySet<Address> = new Set([
+  ...[programs.system, programs.ata, programs.memoV1, programs.memoV3, programs.memoV4],
+]);
+
+/** Whether it serves others and swaps nothing itself: it moves tokens, makes accounts, or leaves an event. */
+export const isServant = (instruction: ExecutedInstruction): boolean =>
+  isTokenProgram(instruction.program) || servants.has(instruction.program) || isEventCall(instruction);
+
+/** Deeper calls count as this deep: no chain allows them, and time grows with depth. */
+const DEPTH_MAX = 16;
+
+/**
+ * How deep each instruction is called. Old nodes do not say it: there, what serves counts as called by the last inner
+ * instruction that does not serve.
+ */
+function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
+  let served = false;
+  return instructions.map((instruction) => {
+    if (instruction.caller === null) {
+      served = false;
+      return 1;
+    }
+    if (instruction.height !== null) return Math.min(instruction.height, DEPTH_MAX);
+    if (!isServant(instruction)) served = true;
+    return isServant(instruction) && served ? 3 : 2;
+  });
+}
+
+/** Where each instruction's calls end. */
+function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
+  const depths = depthsOf(instructions);
+  const ends = new Int32Array(instructions.length).fill(instructions.length);
+  const open: number[] = [];
+  for (const [at, depth] of depths.entries()) {
+    while (open.length > 0 && (depths[open.at(-1) as number] as number) >= depth)
+      ends[open.pop() as number] = at;
+    open.push(at);
+  }
+  return ends;
+}
+
+/** A transaction laid out for finding swaps: spans of instructions, with what moved and what was told in them. */
+export class TransactionView {
+  readonly transaction: ExecutedTransaction;
+  readonly movements: readonly Movement[];
+  readonly #ends: Int32Array;
+  /** For each place, how many movements are before it. */
+  readonly #movedBefore: Int32Array;
+  readonly #eventsByInstruction: ReadonlyMap<number, readonly ProgramEvent[]>;
+  #unexplained: ReadonlyMap<Address, bigint> | null = null;
+
+  constructor(transaction: ExecutedTransaction, events: readonly ProgramEvent[]) {
+    this.transaction = transaction;
+    this.movements = readMovements(transaction);
+    this.#ends = endsOf(transaction.instructions);
+    this.#movedBefore = this.#countMovements();
+    this.#eventsByInstruction = Map.groupBy(events, ({ index }) => index);
+  }
+
+  #countMovements(): Int32Array {
+    const before = new Int32Array(this.transaction.instructions.length + 1);
+    for (const { at } of this.movements) before[at + 1] = (before[at + 1] as number) + 1;
+    for (let at = 1; at < before.length; at++)
+      before[at] = (before[at] as number) + (before[at - 1] as number);
+    return before;
+  }
+
+  get length(): number {
+    return this.transaction.instructions.length;
+  }
+
+  instruction(at: number): ExecutedInstruction {
+    return this.transaction.instructions[at] as ExecutedInstruction;
+  }
+
+  span(at: number): Span {
+    return { at, end: this.#ends[at] as number };
+  }
+
+  /** Movements in a span, in order. */
+  movedIn({ at, end }: Span): readonly Movement[] {
+    return this.movements.slice(this.#movedBefore[at], this.#movedBefore[end]);
+  }
+
+  /** Lamports that an owner gained by no transfer. */
+  unexplainedLamports(owner: Address): bigint {
+    this.#unexplained ??= unexplainedLamports(this.transaction, this.movements);
+    return this.#unexplained.get(owner) ?? 0n;
+  }
+
+  /** Places of what an instruction called itself, in order; not those that they called. */
+  *calls({ at, end }: Span): Iterable<number> {
+    for (let inner = at + 1; inner < end; inner = this.span(inner).end) yield inner;
+  }
+
+  /** What a program told in a span, by the order of instructions. */
+  *eventsIn({ at, end }: Span, program: Address): Iterable<ProgramEvent & { at: number }> {
+    for (let inner = at; inner < end; inner++) {
+      for (const event of this.#eventsByInstruction.get(this.instruction(inner).index) ?? []) {
+        if (event.program === program) yield { ...event, at: inner };
+      }
+    }
+  }
+}

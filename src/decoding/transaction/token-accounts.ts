@@ -1,0 +1,137 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../solana/address.ts';
+import type { JsonMembers } from '../../solana/encoding/read-json.ts';
+import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
+import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
+import type { TransactionTokenAccount } from './executed-transaction.ts';
+import type { ExecutedInstruction } from './instruction.ts';
+
+const LAMPORT_DECIMALS = 9;
+
+/** A token balance of the meta, before or after. */
+type Balance = Readonly<{
+  address: Address;
+  mint: Address;
+  owner: Address | null;
+  decimals: number | null;
+  program: Address | null;
+  amount: bigint;
+}>;
+
+function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<Address, Balance> {
+  const balances = new Map<Address, Balance>();
+  for (const item of itemsOf(list)) {
+    const { accountIndex, mint, owner, programId, uiTokenAmount } = membersOf(item);
+    const address = keys[naturalOf(accountIndex, keys.length) ?? keys.length];
+    const mintAddress = addressOf(mint);
+    const { amount, decimals } = membersOf(uiTokenAmount);
+    const units = amountOf(amount);
+    if (address === undefined || mintAddress === null || units === null) continue;
+    const program = addressOf(programId);
+    balances.set(address, {
+      ...{ address, mint: mintAddress, owner: addressOf(owner), program },
+      ...{ decimals: decimalsOf(decimals), amount: units },
+    });
+  }
+  return balances;
+}
+
+/** What an instruction says of token accounts: those that it makes, and those that it moves with their mint. */
+function accountsFrom({ program, parsed }: ExecutedInstruction): Partial<TransactionTokenAccount>[] {
+  if (parsed === null) return [];
+  const { type, info } = parsed;
+  const address = (name: string) => addressOf(info[name]);
+  const describe = (of: string, owner: string | null, tokenProgram: Address | null = program) => [
+    { address: address(of), mint: address('mint'), owner: owner && address(owner), program: tokenProgram },
+  ];
+  if (program === programs.ata && (type === 'create' || type === 'createIdempotent')) {
+    return describe('account', 'wallet', address('tokenProgram')) as Partial<TransactionTokenAccount>[];
+  }
+  if (!isTokenProgram(program)) return [];
+  if (/^initializeAccount[23]?$/.test(type))
+    return describe('account', 'owner') as Partial<TransactionTokenAccount>[];
+  if (!/^(transferChecked(WithFee)?|mintTo(Checked)?|burn(Checked)?)$/.test(type)) return [];
+  return ['source', 'destination', 'account'].flatMap((of) =>
+    describe(of, null),
+  ) as Partial<TransactionTokenAccount>[];
+}
+
+function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, number] | null {
+  if (parsed === null || !isTokenProgram(program)) return null;
+  const { decimals, tokenAmount, mint } = parsed.info;
+  const value = decimalsOf(decimals) ?? decimalsOf(membersOf(tokenAmount).decimals);
+  const address = addressOf(mint);
+  return value === null || address === null ? null : [address, value];
+}
+
+/** What a transaction says of tokens: its accounts, those with balances first, and the decimals of its mints. */
+export type TransactionTokens = Readonly<{
+  tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
+  decimals: ReadonlyMap<Address, number>;
+}>;
+
+function collectDecimals(
+  balances: Iterable<Balance>,
+  instructions: readonly ExecutedInstruction[],
+): Map<Address, number> {
+  const byMint = new Map([nativeMint, nativeMint2022].map((mint) => [mint, LAMPORT_DECIMALS]));
+  const learn = (mint: Address, decimals: number) => byMint.has(mint) || byMint.set(mint, decimals);
+  for (const { mint, decimals } of balances) if (decimals !== null) learn(mint, decimals);
+  for (const instruction of instructions) {
+    const entry = decimalsFrom(instruction);
+    if (entry !== null) learn(...entry);
+  }
+  return byMint;
+}
+
+/**
+ * Finds every token account that a transaction names: in its balances, and, for those that it makes and closes
+ * again, in the instructions that made them.
+ * @param keys - static, loaded writable, loaded readonly.
+ */
+export function collectTokens(
+  meta: JsonMembers,
+  keys: readonly Address[],
+  instructions: readonly ExecutedInstruction[],
+): TransactionTokens {
+  const before = balancesOf(meta.preTokenBalances, keys);
+  const after = balancesOf(meta.postTokenBalances, keys);
+  const decimals = collectDecimals([...before.values(), ...after.values()], instructions);
+  const tokenAccounts = new Map<Address, TransactionTokenAccount>();
+  for (const balance of [...after.values(), ...before.values()]) {
+    const { address, mint, owner, program } = balance;
+    if (tokenAccounts.has(address)) continue;
+    const [had, has] = [before.get(address), after.get(address)];
+    tokenAccounts.set(address, {
+      ...{ address, mint, owner, program, decimals: decimals.get(mint) ?? null },
+      // Closed and opened again for another mint, it had nothing of this one.
+      ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
+    });
+  }
+  addFromInstructions(tokenAccounts, instructions, decimals);
+  return { tokenAccounts, decimals };
+}
+
+/** What balances do not say; what they say they say best. */
+function addFromInstructions(
+  accounts: Map<Address, TransactionTokenAccount>,
+  instructions: readonly ExecutedInstruction[],
+  decimals: ReadonlyMap<Address, number>,
+): void {
+  for (const instruction of instructions) {
+    for (const { address, mint, owner, program } of accountsFrom(instruction)) {
+      if (!address || !mint) continue;
+      const had = accounts.get(address);
+      const accountMint = had?.mint ?? mint;
+      accounts.set(address, {
+        address,
+        mint: accountMint,
+        owner: had?.owner ?? owner ?? null,
+        program: had?.program ?? program ?? null,
+        decimals: had?.decimals ?? decimals.get(accountMint) ?? null,
+        before: had?.before ?? 0n,
+        after: had?.after ?? 0n,
+      });
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { clientInfoFor } from '../protocol/client-info.ts';
+import { Failure } from '../protocol/errors.ts';
+import type { Product } from '../protocol/product.ts';
+import type { ClientInfo } from '../protocol/request-handler.ts';
+import { Admission } from './admission.ts';
+import { digestApiKey, generateApiKey } from './auth/api-key.ts';
+import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
+import { KeyDirectory } from './auth/key-directory.ts';
+import {
+  defaultPlanLimits,
+  internalKey,
+  type KeyRecord,
+  type KeyRules,
+  unrestrictedRules,
+} from './auth/key-record.ts';
+import { RequestContext } from './request-context.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const home = clientInfoFor('192.0.2.1', 'https://app.example.com');
+
+describe('who may come in', () => {
+  let keys: KeyDirectory;
+  let admission: Admission;
+
+  beforeEach(() => {
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ wrongKeysPerMinute: 3 }) });
+  });
+
+  function keyOf(change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
+    const { id, text } = generateApiKey(change.product ?? 'rpc');
+    const record: KeyRecord = {
+      ...{ id, product: 'rpc', familyId: id, name: 'test', digest: digestApiKey(text, pepper) },
+      ...internalKey,
+      ...{ pepperVersion: 1, status: 'active', expiresAt: null, limits: defaultPlanLimits, version: 1 },
+      ...change,
+    };
+    keys.apply([record]);
+    return { text, record };
+  }
+
+  /** What is said to a caller: the code, and the whole of the text. */
+  function said(
+    credential: string | null,
+    client: ClientInfo = home,
+    { product = 'rpc', method = 'getSlot' }: { product?: Product; method?: string } = {},
+  ): string {
+    const visit = new RequestContext(client);
+    try {
+      admission.authenticate({ credential, client, traceparent: null }, product, 'devnet', visit);
+      admission.authorize(visit, method);
+      admission.consumeRate(visit);
+      return 'let in';
+    } catch (thrown) {
+      if (thrown instanceof Failure)
+        return `${thrown.code} ${JSON.stringify(thrown.facts ?? null)} ${thrown.text}`;
+      throw thrown;
+    }
+  }
+  const codeOf = (...asked: Parameters<typeof said>): string => said(...asked).split(' ')[0] as string;
+
+  it('is asked in an order: what comes later is not told to whom earlier things keep out', () => {
+    const rules: KeyRules = {
+      networks: ['testnet'],
+      cidrs: ['198.51.100.1'],
+      origins: ['https://b.example'],
+      methods: ['getBlock'],
+    };
+    const limits = { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 1 };
+    const { text, record } = keyOf({ product: 'grpc', rules, limits });
+    let version = 1;
+    const met = (part: Partial<KeyRules>, product: Product = 'rpc'): string => {
+      keys.apply([{ ...record, product, rules: { ...unrestrictedRules, ...part }, version: ++version }]);
+      return codeOf(text);
+    };
+    expect([codeOf(null), codeOf(text)]).toEqual(['MISSING_KEY', 'UNAUTHORIZED_PRODUCT']);
+    const { networks, cidrs, origins, methods } = rules;
+    expect(met({ networks, cidrs, origins, methods })).toBe('NETWORK_FORBIDDEN');
+    expect(met({ cidrs, origins, methods })).toBe('ADDRESS_FORBIDDEN');
+    expect(met({ origins, methods })).toBe('ORIGIN_FORBIDDEN');
+    expect(met({ methods })).toBe('METHOD_FORBIDDEN');
+    expect([met({}), met({})]).toEqual(['let', 'RATE_LIMITED']);
+    expect(met({ methods })).toBe('METHOD_FORBIDDEN');
+  });
+
+  it('is nobody for a while from where too many wrong keys came, whatever key is shown', () => {
+    const { text } = keyOf();
+    const storm = () => codeOf(generateApiKey('rpc').text);
+    expect([storm(), storm(), codeOf(text), storm()]).toEqual([
+      ...['INVALID_KEY', 'INVALID_KEY', 'let', 'INVALID_KEY'],
+    ]);
+    expect([codeOf(text), storm(), codeOf(null)]).toEqual(Array(3).fill('TOO_MANY_WRONG_KEYS'));
+    expect(codeOf(text, clientInfoFor('192.0.2.2'))).toBe('let');
+  });
+
+  it('is not kept out for keys that are missing, or good and used wrongly', () => {
+    const { text } = keyOf({ rules: { ...unrestrictedRules, methods: ['getBlock'] } });
+    for (let call = 0; call < 5; call++) {
+      codeOf(null);
+      codeOf(text);
+      codeOf(text, home, { product: 'grpc' });
+    }
+    expect(codeOf(text, home, { method: 'getBlock' })).toBe('let');
+  });
+
+  it('is not kept out for keys that cannot be checked while the store is away', () => {
+    keys.setStoreReachable(false);
+    for (let call = 0; call < 5; call++) expect(codeOf(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it.each([
+    ['revoked', { state: 'revoked' }],
+    ['disabled', { state: 'disabled' }],
+    ['expired', { expiresAt: 1 }],
+  ] as const)('is told the same with a %s key as with one that never was, rules or not', (_, change) => {
+    const { text, record } = keyOf({ rules: { ...unrestrictedRules, cidrs: ['198.51.100.1'] } });
+    expect(codeOf(text)).toBe('ADDRESS_FORBIDDEN');
+    keys.apply([{ ...record, ...change, version: 2 }]);
+    expect(said(text)).toBe(said(generateApiKey('rpc').text));
+    // Whoever still sends it guesses nothing, and keeps nobody else out.
+    for (let call = 0; call < 5; call++) expect(codeOf(text)).toBe('INVALID_KEY');
+    expect(codeOf(keyOf().text)).toBe('let');
+  });
+
+  it('has a rate of its own at each address where the key has such, which takes nothing from the others', () => {
+    const limits = { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 6 };
+    const { text } = keyOf({ addressPerSecond: 2, limits });
+    const from = (address: string) => codeOf(text, clientInfoFor(address));
+    // Within the second that these take, as long as it is not a slow one.
+    const flood = Array.from({ length: 50 }, () => from('192.0.2.1'));
+    expect(flood.slice(0, 2)).toEqual(['let', 'let']);
+    expect(flood.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(0);
+    expect(from('192.0.2.2')).toBe('let');
+  });
+
+  it('is known by the visit, with how long that took, also where it is refused', () => {
+    const { text, record } = keyOf({ rules: { ...unrestrictedRules, methods: ['getBlock'] } });
+    const visit = new RequestContext(home);
+    admission.authenticate({ credential: text, client: home, traceparent: null }, 'rpc', 'devnet', visit);
+    expect(() => admission.authorize(visit, 'getSlot')).toThrow(Failure);
+    expect([visit.key?.id, visit.limitedAt]).toEqual([record.id, null]);
+    expect(visit.authenticatedAt).toBeGreaterThanOrEqual(visit.startedAt);
+    admission.authorize(visit, 'getBlock');
+    admission.consumeRate(visit);
+    expect(visit.limitedAt).toBeGreaterThanOrEqual(visit.authenticatedAt as number);
+    expect(visit.rateDecision?.allowed).toBe(true);
+  });
+});

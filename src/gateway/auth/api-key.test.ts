@@ -1,0 +1,91 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { redact } from '../../base/log.ts';
+import { type Product, products } from '../../protocol/product.ts';
+import { API_KEY_LENGTH_MAX, digestApiKey, generateApiKey, parseApiKey } from './api-key.ts';
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const every = Object.keys(products) as Product[];
+
+/** The checksum is Python's: zlib.crc32 of the first 53 characters is 0xb08b4e71, here in base58. */
+const VECTOR = 'svc_rpc_live_11111111222222222222222222222222222222225WjcWL';
+
+describe('an API key', () => {
+  it.each(every)('of %s reads back as what it was made for', (product) => {
+    const { text, id } = generateApiKey(product);
+    expect(text.startsWith(products[product].prefix + id)).toBe(true);
+    expect(text).toHaveLength(products[product].prefix.length + 46);
+    expect(text.length).toBeLessThanOrEqual(API_KEY_LENGTH_MAX);
+    expect(parseApiKey(text)).toEqual({ product, id });
+  });
+
+  it('has the checksum that everybody computes', () => {
+    expect(parseApiKey(VECTOR)).toEqual({ product: 'rpc', id: '11111111' });
+  });
+
+  it('is refused with any one character changed', () => {
+    const { text } = generateApiKey('rpc');
+    fc.assert(
+      fc.property(
+        fc.nat(text.length - 1),
+        fc.constantFrom(...ALPHABET, '0', 'O', 'l', 'I', '_', ' '),
+        (at, other) => {
+          fc.pre(text[at] !== other);
+          const changed = text.slice(0, at) + other + text.slice(at + 1);
+          expect(['pattern', 'checksum']).toContain(parseApiKey(changed));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is refused with the prefix of another product', () => {
+    const { text } = generateApiKey('rpc');
+    expect(parseApiKey(text.replace('svc_rpc_', 'svc_grpc_'))).toBe('checksum');
+  });
+
+  it.each([
+    '',
+    'svc_rpc_live_',
+    `${VECTOR} `,
+    ` ${VECTOR}`,
+    `${VECTOR}\n`,
+    VECTOR.toUpperCase(),
+    VECTOR.slice(1),
+    'x'.repeat(1e6),
+  ])('does not look like %j', (text) => {
+    expect(parseApiKey(text)).toBe('pattern');
+  });
+
+  it('never repeats, and uses the whole alphabet evenly', () => {
+    const counts = new Map<string, number>();
+    const seen = new Set<string>();
+    const keys = 5_000;
+    for (let i = 0; i < keys; i++) {
+      const { text } = generateApiKey('fs');
+      seen.add(text);
+      for (const character of text.slice(products.fs.prefix.length, -6)) {
+        counts.set(character, (counts.get(character) ?? 0) + 1);
+      }
+    }
+    expect(seen.size).toBe(keys);
+    expect(counts.size).toBe(58);
+    const expected = (keys * 40) / 58;
+    // Six standard deviations of a binomial count.
+    const tolerance = 6 * Math.sqrt(expected);
+    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
+  });
+
+  it('is what the log takes out of every line', () => {
+    const { text } = generateApiKey('grpc');
+    expect(redact(`a ${text} b`)).toBe('a svc_grpc_live_[redacted] b');
+  });
+
+  it('is stored as an HMAC-SHA-256 under the pepper', () => {
+    const pepper = Buffer.alloc(32, 7);
+    const expected = createHmac('sha256', pepper).update(VECTOR).digest();
+    expect(digestApiKey(VECTOR, pepper)).toEqual(expected);
+    expect(digestApiKey(VECTOR, Buffer.alloc(32, 8))).not.toEqual(expected);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../protocol/errors.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
+
+const limits = {
+  freeTries: 3,
+  firstPauseMs: 1_000,
+  pauseMaxMs: 60_000,
+  rememberMs: 3_600_000,
+  rememberedMax: 1_000,
+};
+
+function limited(more: Partial<typeof limits> = {}) {
+  const clock = { now: 1_800_000_000_000 };
+  const tries = new AttemptLimiter({ ...limits, ...more }, () => clock.now);
+  /** One try that ends so, or the seconds that it is to wait. */
+  const attempt = (name: string, end: 'succeed' | 'fail' | 'discard'): number | null => {
+    try {
+      tries.start(name)[end]();
+      return null;
+    } catch (failure) {
+      if (!(failure instanceof Failure) || failure.code !== 'TOO_MANY_TRIES') throw failure;
+      return failure.retryAfter ?? -1;
+    }
+  };
+  return { clock, tries, attempt };
+}
+
+describe('tries', () => {
+  it('are free for a few wrong ones; then each one more doubles the pause, up to the longest', () => {
+    const { clock, attempt } = limited();
+    for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
+    const pauses: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      const pause = attempt('a', 'succeed')!;
+      pauses.push(pause);
+      clock.now += pause * 1_000 - 1;
+      expect(attempt('a', 'succeed')).toBe(1);
+      clock.now += 1;
+      expect(attempt('a', 'fail')).toBeNull();
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('begin anew after a right one, and after a long time', () => {
+    const { clock, attempt } = limited();
+    for (let i = 0; i < 2; i++) attempt('a', 'fail');
+    attempt('a', 'succeed');
+    for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
+    expect(attempt('a', 'fail')).toBe(1);
+    clock.now += limits.rememberMs;
+    for (let i = 0; i < 3; i++) expect(attempt('a', 'fail')).toBeNull();
+  });
+
+  it('of one name say nothing about another, and one that came to nothing counts nowhere', () => {
+    const { attempt } = limited();
+    for (let i = 0; i < 3; i++) attempt('a', 'fail');
+    for (let i = 0; i < 9; i++) expect(attempt('b', 'discard')).toBeNull();
+    expect(attempt('b', 'succeed')).toBeNull();
+    expect(attempt('a', 'succeed')).toBe(1);
+  });
+
+  it('at once are no more than those that are free, so that waiting cannot be got around', () => {
+    const { tries, attempt } = limited();
+    const open = [1, 2, 3].map(() => tries.start('a'));
+    expect(attempt('a', 'succeed')).toBe(1);
+    open[0]!.fail();
+    open[0]!.succeed();
+    // One is wrong and two are open.
+    expect(attempt('a', 'succeed')).toBe(1);
+    open[1]!.fail();
+    open[2]!.fail();
+    expect(attempt('a', 'succeed')).toBe(1);
+  });
+
+  it('are remembered for so many names', () => {
+    const { attempt } = limited({ rememberedMax: 10 });
+    for (let i = 0; i < 3; i++) attempt('first', 'fail');
+    expect(attempt('first', 'succeed')).toBe(1);
+    for (let i = 0; i < 10; i++) attempt(`n${i}`, 'fail');
+    expect(attempt('first', 'succeed')).toBeNull();
+  });
+});

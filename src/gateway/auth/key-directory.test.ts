@@ -1,0 +1,312 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../protocol/errors.ts';
+import type { Product } from '../../protocol/product.ts';
+import { digestApiKey, generateApiKey } from './api-key.ts';
+import { KeyDirectory } from './key-directory.ts';
+import { defaultPlanLimits, internalKey, type KeyRecord, unrestrictedRules } from './key-record.ts';
+import { checkMethod } from './key-rules.ts';
+
+const NOW = Date.UTC(2026, 10, 1);
+const peppers = new Map([
+  [1, Buffer.alloc(32, 1)],
+  [2, Buffer.alloc(32, 2)],
+]);
+
+function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
+  const { text, id } = generateApiKey(product);
+  const pepperVersion = change.pepperVersion ?? 1;
+  const record: KeyRecord = {
+    id,
+    product,
+    ...internalKey,
+    familyId: `family of ${id}`,
+    name: 'test',
+    digest: digestApiKey(text, peppers.get(pepperVersion) ?? Buffer.alloc(32)),
+    pepperVersion,
+    status: 'active',
+    expiresAt: null,
+    limits: { ...defaultPlanLimits, rpcPerSecond: 0, rpcBurst: 0 },
+    version: 1,
+    ...change,
+  };
+  return { text, record };
+}
+
+describe('the key directory', () => {
+  let directory: KeyDirectory;
+  const tell = (text: string | null, nowMs = NOW): string => {
+    try {
+      return directory.authenticate(text, nowMs).id;
+    } catch (thrown) {
+      if (thrown instanceof Failure) return thrown.code;
+      throw thrown;
+    }
+  };
+  const admit = (product: Product, change: Partial<KeyRecord> = {}) => {
+    const key = createKey(product, change);
+    directory.apply([key.record]);
+    return key;
+  };
+
+  beforeEach(() => {
+    directory = new KeyDirectory({ peppers });
+    directory.setStoreReachable(true);
+  });
+
+  it('knows a key by its text, the first time and again', () => {
+    const { text, record } = admit('rpc');
+    expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
+    expect(directory.size).toBe(1);
+  });
+
+  it('asks for a key when there is none', () => {
+    expect([tell(null), tell('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
+  });
+
+  it('knows a key of whatever product, and tells it from one that is none', () => {
+    const { text, record } = admit('grpc');
+    expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
+    expect(tell(generateApiKey('grpc').text)).toBe('INVALID_KEY');
+  });
+
+  it.each([
+    ['revoked', { status: 'revoked' }],
+    ['disabled', { status: 'disabled' }],
+    ['expired', { expiresAt: NOW }],
+    ['rotated out', { status: 'rotating', expiresAt: NOW - 1 }],
+    ['revoked of another product', { status: 'revoked', product: 'grpc' }],
+  ] as const)('answers for a %s key as for one that never was', (_what, change) => {
+    const { text } = admit('rpc', change);
+    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('goes on taking a rotating key until its time is over', () => {
+    const { text, record } = admit('rpc', { status: 'rotating', expiresAt: NOW + 10 });
+    expect([tell(text, NOW + 9), tell(text, NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
+  });
+
+  it('takes no other secret under a known id', () => {
+    const { text, record } = admit('rpc');
+    expect(tell(text)).toBe(record.id);
+    const other = createKey('rpc');
+    directory.apply([{ ...record, digest: other.record.digest, version: 2 }]);
+    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('refuses what is no key without looking anything up', () => {
+    const { text } = admit('rpc');
+    for (const wrong of ['x', `${text}x`, text.slice(0, -1), `${text.slice(0, -1)}!`, 'k'.repeat(1e6)]) {
+      expect(tell(wrong)).toBe('INVALID_KEY');
+    }
+  });
+
+  it('refuses at once what was good a moment ago, whatever changed', () => {
+    const { text, record } = admit('rpc', { expiresAt: NOW + 1 });
+    expect([tell(text), tell(text), tell(text, NOW + 1)]).toEqual([record.id, record.id, 'INVALID_KEY']);
+    directory.apply([{ ...record, expiresAt: null, status: 'disabled', version: 2 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+    directory.apply([{ ...record, expiresAt: null, status: 'active', version: 3 }]);
+    expect(tell(text)).toBe(record.id);
+    directory.apply([{ ...record, expiresAt: null, digest: Buffer.alloc(32), version: 4 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('lets in nobody who shows a good key with another secret', () => {
+    const { text, record } = admit('rpc');
+    const other = generateApiKey('rpc').text;
+    expect(tell(text)).toBe(record.id);
+    // The checksum of the good one, and so its place; then one that fits.
+    expect(tell(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
+    expect([tell(text.slice(0, 21) + other.slice(21)), tell(text)]).toEqual(['INVALID_KEY', record.id]);
+  });
+
+  it('revokes at once, even for a key that was just used', () => {
+    const { text, record } = admit('rpc');
+    expect(tell(text)).toBe(record.id);
+    directory.apply([{ ...record, status: 'revoked', version: 2 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('does not let a late look-up undo a change', () => {
+    const { text, record } = admit('rpc', { version: 5 });
+    const revoked: KeyRecord = { ...record, status: 'revoked', version: 6 };
+    expect(directory.apply([revoked])).toEqual([revoked]);
+    expect(directory.apply([record, { ...record, version: 6 }])).toEqual([]);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('lets go of a revoked key and still refuses it, whether the store can be asked or not', () => {
+    const { text, record } = admit('rpc', { version: 5 });
+    directory.apply([{ ...record, status: 'revoked', version: 6 }]);
+    expect([directory.size, directory.find(record.id)]).toEqual([0, undefined]);
+    expect(tell(text)).toBe('INVALID_KEY');
+    directory.setStoreReachable(false);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('lets in no revoked key when so many were revoked that it has forgotten some', () => {
+    directory = new KeyDirectory({ peppers, revokedMax: 1 });
+    const keys = [admit('rpc'), admit('rpc')];
+    directory.apply(keys.map(({ record }) => ({ ...record, state: 'revoked', version: 2 })));
+    expect(keys.map(({ text }) => tell(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
+    directory.setStoreReachable(true);
+    expect(keys.map(({ text }) => tell(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('makes room by letting go of expired keys', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 2, now: () => NOW });
+    directory.setStoreReachable(true);
+    const old = admit('rpc', { expiresAt: NOW });
+    const [first, second] = [admit('rpc'), admit('rpc', { expiresAt: NOW + 1 })];
+    expect([directory.size, directory.dropped]).toEqual([2, 0]);
+    expect([tell(first.text), tell(second.text)]).toEqual([first.record.id, second.record.id]);
+    expect(tell(old.text)).toBe('INVALID_KEY');
+  });
+
+  it('holds no more keys than it may, counts those left out, and calls them not wrong but unknown', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 1 });
+    directory.setStoreReachable(true);
+    const [held, left] = [admit('rpc'), admit('rpc')];
+    expect([directory.size, directory.dropped]).toEqual([1, 1]);
+    expect([tell(held.text), tell(left.text)]).toEqual([held.record.id, 'KEYS_UNAVAILABLE']);
+    directory.apply([{ ...held.record, status: 'disabled', version: 2 }]);
+    expect(tell(held.text)).toBe('INVALID_KEY');
+  });
+
+  it('counts a key that it left out once, and no longer when it has ended or come in', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 2 });
+    directory.setStoreReachable(true);
+    const [held, , left, other] = [admit('rpc'), admit('rpc'), admit('rpc'), admit('rpc')];
+    directory.apply([{ ...left.record, name: 'changed', version: 2 }]);
+    expect(directory.dropped).toBe(2);
+    expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
+    directory.apply([
+      { ...held.record, status: 'revoked', version: 3 },
+      { ...other.record, status: 'revoked', version: 3 },
+      { ...left.record, version: 3 },
+    ]);
+    expect([directory.size, directory.dropped]).toEqual([2, 0]);
+    expect([tell(left.text), tell(other.text)]).toEqual([left.record.id, 'INVALID_KEY']);
+  });
+
+  it('calls no key wrong once it left out more than it can count', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 1 });
+    directory.setStoreReachable(true);
+    const [, , last] = [admit('rpc'), admit('rpc'), admit('rpc')];
+    expect([directory.dropped, tell(last.text)]).toEqual([1, 'KEYS_UNAVAILABLE']);
+  });
+
+  it('keeps known keys going while the store is away, and judges no others', () => {
+    const { text, record } = admit('rpc');
+    directory.setStoreReachable(false);
+    expect(tell(text)).toBe(record.id);
+    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+    expect(tell('no key at all')).toBe('INVALID_KEY');
+    directory.setStoreReachable(true);
+    expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
+  });
+
+  it('does not know the keys before it was told of them', () => {
+    directory = new KeyDirectory({ peppers });
+    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('takes keys under each of its peppers, and cannot check one under another', () => {
+    const [first, second, third] = [1, 2, 3].map((pepperVersion) => admit('rpc', { pepperVersion }));
+    expect(tell(first?.text ?? null)).toBe(first?.record.id);
+    expect(tell(second?.text ?? null)).toBe(second?.record.id);
+    expect(tell(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('holds the limits of a plan once, and those of a key that has its own beside them', () => {
+    const own = { ...defaultPlanLimits, rpcPerSecond: 1 };
+    const keys = [{ ...defaultPlanLimits }, { ...defaultPlanLimits, prices: {} }, own].map((limits) =>
+      admit('rpc', { limits, rules: { ...unrestrictedRules } }),
+    );
+    const [first, second, third] = keys.map(({ record }) => directory.find(record.id));
+    expect(second?.limits).toBe(first?.limits);
+    expect(second?.rules).toBe(first?.rules);
+    expect(third?.limits).toEqual(own);
+    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
+  });
+
+  it('holds rules that many keys have once, and apart what differs in anything', () => {
+    const rules = {
+      networks: ['devnet'],
+      cidrs: ['192.0.2.0/24'],
+      origins: ['https://a.b'],
+      methods: ['get*'],
+    };
+    const others = (Object.keys(rules) as (keyof typeof rules)[]).map((name) => ({ ...rules, [name]: null }));
+    const all = [rules, structuredClone(rules), ...others] as KeyRecord['rules'][];
+    const held = all.map((each) => directory.find(admit('rpc', { rules: each }).record.id)?.rules);
+    expect(held).toEqual(all);
+    expect(held[1]).toBe(held[0]);
+    expect(new Set(held).size).toBe(1 + others.length);
+  });
+
+  it('gives a key a seat with its first use, and another with every change from then on', () => {
+    const { text, record } = admit('rpc');
+    expect(directory.find(record.id)?.keyState).toBeUndefined();
+    directory.apply([{ ...record, version: 2 }]);
+    expect(directory.find(record.id)?.keyState).toBeUndefined();
+    const used = directory.authenticate(text, NOW);
+    expect(directory.authenticate(text, NOW)).toBe(used);
+    expect(directory.find(record.id)).toBe(used);
+    directory.apply([{ ...record, version: 3 }]);
+    const changed = directory.find(record.id);
+    expect(changed).toMatchObject({ version: 3, seat: {} });
+    expect(changed?.keyState).not.toBe(used.keyState);
+    expect(directory.authenticate(text, NOW)).toBe(changed);
+  });
+
+  it('takes no seat from whoever tells of a key', () => {
+    const { text, record } = admit('rpc', { rules: { ...unrestrictedRules, methods: ['getSlot'] } });
+    const used = directory.authenticate(text, NOW);
+    expect(() => checkMethod(used, 'getBlock')).toThrow(Failure);
+    directory = new KeyDirectory({ peppers });
+    directory.apply([{ ...used, rules: { ...unrestrictedRules, methods: ['getBlock'] } }]);
+    expect(directory.find(record.id)?.keyState).toBeUndefined();
+    const now = directory.authenticate(text, NOW);
+    expect(() => checkMethod(now, 'getSlot')).toThrow(Failure);
+    checkMethod(now, 'getBlock');
+  });
+
+  it('finds a key as it is now, however many were used meanwhile', () => {
+    const keys = Array.from({ length: 500 }, () => admit('rpc'));
+    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
+    const changed = keys.map(({ record }, at) => ({
+      ...record,
+      version: 2,
+      state: at % 2 === 0 ? ('disabled' as const) : record.status,
+      name: 'changed',
+    }));
+    directory.apply(changed);
+    for (const [at, { text }] of keys.entries()) {
+      if (at % 2 === 0) expect(tell(text)).toBe('INVALID_KEY');
+      else expect(directory.authenticate(text, NOW).name).toBe('changed');
+    }
+  });
+
+  it('refuses to work without a pepper worth the name', () => {
+    expect(() => new KeyDirectory({ peppers: new Map() })).toThrow(RangeError);
+    expect(() => new KeyDirectory({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(
+      'pepper 1 is too short',
+    );
+  });
+
+  it('says nothing of the key in what it throws', () => {
+    const { text } = createKey('rpc');
+    directory.setStoreReachable(false);
+    for (const credential of [text, `${text}x`]) {
+      try {
+        directory.authenticate(credential, NOW);
+        expect.unreachable();
+      } catch (thrown) {
+        const failure = thrown as Failure;
+        const said = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
+        expect(said).not.toContain(text.slice(21, 53));
+      }
+    }
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { clientInfoFor, unknownClient } from '../../protocol/client-info.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import { type KeyRules, unrestrictedRules } from './key-record.ts';
+import { checkMethod, checkNetwork, refusalOf } from './key-rules.ts';
+import { createKeyState } from './key-state.ts';
+
+const refused = (
+  rules: Partial<KeyRules>,
+  client = clientInfoFor('192.0.2.1'),
+  network: 'devnet' | null = 'devnet',
+) => refusalOf({ rules: { ...unrestrictedRules, ...rules } }, { client, network })?.code ?? null;
+
+function codeOf(call: () => void): Failure | null {
+  try {
+    call();
+    return null;
+  } catch (thrown) {
+    return thrown as Failure;
+  }
+}
+
+it('lets a key without rules be used from anywhere for everything', () => {
+  expect(refused({}, unknownClient)).toBeNull();
+  expect(codeOf(() => checkMethod({ rules: unrestrictedRules }, 'anything'))).toBeNull();
+});
+
+describe('networks', () => {
+  it('let in only calls for them', () => {
+    expect(refused({ networks: ['devnet', 'testnet'] })).toBeNull();
+    expect(refused({ networks: ['mainnet-beta'] })).toBe('NETWORK_FORBIDDEN');
+  });
+
+  it('are asked about later where a request names its own later', () => {
+    expect(refused({ networks: ['mainnet-beta'] }, clientInfoFor('192.0.2.1'), null)).toBeNull();
+    const rules = { ...unrestrictedRules, networks: ['mainnet-beta'] as const };
+    expect(codeOf(() => checkNetwork({ rules }, 'mainnet-beta'))).toBeNull();
+    expect(codeOf(() => checkNetwork({ rules }, 'devnet'))).toMatchObject({
+      code: 'NETWORK_FORBIDDEN',
+      text: 'This API key may not be used for the network devnet',
+    });
+  });
+});
+
+describe('addresses', () => {
+  const cidrs = ['198.51.100.0/24', '2001:db8::/32', '192.0.2.7'];
+
+  it.each(['198.51.100.255', '::ffff:198.51.100.1', '2001:db8:ffff::', '192.0.2.7'])(
+    'let in %s',
+    (address) => {
+      expect(refused({ cidrs }, clientInfoFor(address))).toBeNull();
+    },
+  );
+
+  it.each(['198.51.101.0', '2001:db9::', '192.0.2.8', '::'])('keep out %s', (address) => {
+    expect(refused({ cidrs }, clientInfoFor(address))).toBe('ADDRESS_FORBIDDEN');
+  });
+
+  it('keep out whoever is nowhere, and everybody where no range can be read', () => {
+    expect(refused({ cidrs }, unknownClient)).toBe('ADDRESS_FORBIDDEN');
+    expect(refused({ cidrs: ['nonsense'] })).toBe('ADDRESS_FORBIDDEN');
+  });
+});
+
+describe('origins', () => {
+  const origins = ['https://app.example.com', 'https://*.example.org', 'http://localhost:3000'];
+  const at = (origin: string | null) => refused({ origins }, clientInfoFor('192.0.2.1', origin));
+
+  it.each([
+    'https://app.example.com',
+    'HTTPS://APP.EXAMPLE.COM',
+    'https://a.example.org',
+    'https://a.b.example.org',
+    'http://localhost:3000',
+  ])('let in %s', (origin) => {
+    expect(at(origin)).toBeNull();
+  });
+
+  it.each([
+    null,
+    'null',
+    'http://app.example.com',
+    'https://app.example.com:8443',
+    'https://app.example.com.evil.example',
+    'https://evil.example/https://app.example.com',
+    'https://example.org',
+    'https://.example.org',
+    'https://evilexample.org',
+    'https://a.example.org.evil.example',
+    'https://evil.example#.example.org',
+    'http://a.example.org',
+    'http://localhost',
+  ])('keep out %s', (origin) => {
+    expect(at(origin)).toBe('ORIGIN_FORBIDDEN');
+  });
+});
+
+describe('methods', () => {
+  const rules = { ...unrestrictedRules, methods: ['getBalance', 'getTokenAccounts*', 'wallet/*'] };
+  const code = (method: string) => codeOf(() => checkMethod({ rules }, method))?.code ?? null;
+
+  it.each(['getBalance', 'getTokenAccounts', 'getTokenAccountsByOwner', 'wallet/balance'])(
+    'let in %s',
+    (method) => {
+      expect(code(method)).toBeNull();
+    },
+  );
+
+  it.each(['getBalances', 'GETBALANCE', 'getToken', 'sendTransaction', 'wallets/x', '', '*'])(
+    'keep out %s',
+    (method) => {
+      expect(code(method)).toBe('METHOD_FORBIDDEN');
+    },
+  );
+
+  it('are told which was refused, as far as a name goes', () => {
+    const failure = codeOf(() => checkMethod({ rules }, 'sendTransaction'));
+    expect(failure?.text).toBe('This API key may not be used for sendTransaction');
+    const long = codeOf(() => checkMethod({ rules }, 'x'.repeat(100_000)));
+    expect(long?.text.length).toBeLessThan(120);
+  });
+});
+
+it('makes the rules of a key ready once, and those of its next record anew', () => {
+  const seat = createKeyState();
+  const rules = { ...unrestrictedRules, methods: ['getBalance'] };
+  checkMethod({ rules, keyState: seat }, 'getBalance');
+  const ready = seat.compiledRules;
+  expect(codeOf(() => checkMethod({ rules, keyState: seat }, 'getSlot'))?.code).toBe('METHOD_FORBIDDEN');
+  expect(seat.compiledRules).toBe(ready);
+  const next = { rules: { ...unrestrictedRules, methods: ['getSlot'] }, seat: createKeyState() };
+  expect(codeOf(() => checkMethod(next, 'getSlot'))).toBeNull();
+});

@@ -1,0 +1,109 @@
+import { CidrSet } from '../../base/ip-address.ts';
+import type { Network } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { ClientInfo } from '../../protocol/request-handler.ts';
+import type { KeyRecord, KeyRules } from './key-record.ts';
+
+/** Where a key is used: by whom, and for which network; null where a request names it later, or none. */
+export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
+
+/** The part of a key that its rules are in; without a seat they are looked for each time. */
+type KeyWithRules = Pick<KeyRecord, 'rules' | 'keyState'>;
+
+/** What rules say, made ready to be asked. */
+type CompiledRules = Readonly<{
+  addresses: CidrSet | null;
+  origins: NameMatcher | null;
+  methods: NameMatcher | null;
+}>;
+
+/** Whole names, and beginnings or ends of names. */
+type NameMatcher = Readonly<{ exact: ReadonlySet<string>; patterns: readonly NamePattern[] }>;
+/** What a name begins and ends with, with something between them. */
+type NamePattern = Readonly<{ prefix: string; suffix: string }>;
+
+/**
+ * Whether a key may be used there.
+ * @returns why not; null when it may.
+ */
+export function refusalOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
+  const { networks, cidrs, origins } = key.rules;
+  if (networks === null && cidrs === null && origins === null) return null;
+  if (network !== null && networks !== null && !networks.includes(network)) {
+    return new Failure('NETWORK_FORBIDDEN', { facts: { network } });
+  }
+  const { addresses, origins: pages } = compiledRules(key);
+  if (addresses !== null && (client.ip === null || !addresses.has(client.ip))) {
+    return new Failure('ADDRESS_FORBIDDEN');
+  }
+  if (pages !== null && (client.origin === null || !matches(pages, client.origin.toLowerCase()))) {
+    return new Failure('ORIGIN_FORBIDDEN');
+  }
+  return null;
+}
+
+/** Whether a key may be used for a network. @throws Failure NETWORK_FORBIDDEN. */
+export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Network): void {
+  if (networks === null || networks.includes(network)) return;
+  throw new Failure('NETWORK_FORBIDDEN', { facts: { network } });
+}
+
+/** Characters of a name that are told back: those of a method come from whoever asks. */
+const METHOD_MAX_CHARS = 64;
+
+/** Whether a key may be used for a method, a call or an endpoint. @throws Failure METHOD_FORBIDDEN. */
+export function checkMethod(key: KeyWithRules, method: string): void {
+  if (key.rules.methods === null) return;
+  const { methods } = compiledRules(key);
+  if (methods === null || matches(methods, method)) return;
+  throw new Failure('METHOD_FORBIDDEN', { facts: { method: method.slice(0, METHOD_MAX_CHARS) } });
+}
+
+/** Rules never change: a key whose rules are changed has others. Keys that have the same share what is made of them. */
+const compiled = new WeakMap<KeyRules, CompiledRules>();
+
+function compiledRules({ rules, keyState }: KeyWithRules): CompiledRules {
+  if (keyState === undefined) return compileOnce(rules);
+  keyState.compiledRules ??= compileOnce(rules);
+  return keyState.compiledRules as CompiledRules;
+}
+
+function compileOnce(rules: KeyRules): CompiledRules {
+  const cached = compiled.get(rules);
+  if (cached !== undefined) return cached;
+  const created = compile(rules);
+  compiled.set(rules, created);
+  return created;
+}
+
+function compile({ cidrs, origins, methods }: KeyRules): CompiledRules {
+  return {
+    addresses: cidrs === null ? null : new CidrSet(cidrs),
+    origins: origins === null ? null : compileNames(origins.map((origin) => origin.toLowerCase())),
+    methods: methods === null ? null : compileNames(methods),
+  };
+}
+
+function compileNames(texts: readonly string[]): NameMatcher {
+  const exact = texts.filter((text) => !text.includes('*'));
+  const patterns = texts
+    .filter((text) => text.includes('*'))
+    .map((text) => ({
+      prefix: text.slice(0, text.indexOf('*')),
+      suffix: text.slice(text.indexOf('*') + 1),
+    }));
+  return { exact: new Set(exact), patterns };
+}
+
+function matches({ exact, patterns }: NameMatcher, name: string): boolean {
+  if (exact.has(name)) return true;
+  for (const { prefix, suffix } of patterns) {
+    // `*.example.com` is what stands before it, and not example.com; `get*` is also get.
+    if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
+    if (suffix === '' || HOSTS.test(name.slice(prefix.length, -suffix.length))) return true;
+  }
+  return false;
+}
+
+/** One name of hosts or several with dots between them. */
+const HOSTS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

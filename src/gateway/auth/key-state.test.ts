@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { QuotaLedger } from '../limits/quota.ts';
+import { RateLimiter } from '../limits/rate-limiter.ts';
+import { LastUsedTracker } from '../metering/last-used.ts';
+import { type CompletedCall, UsageMeter } from '../metering/usage-meter.ts';
+import { defaultPlanLimits, type KeyId } from './key-record.ts';
+import { createKeyState, type KeyState } from './key-state.ts';
+
+const MINUTE = 60_000;
+const NOVEMBER = Date.UTC(2026, 10, 22);
+const DECEMBER = Date.UTC(2026, 11, 2);
+const id = '7hQ2mKpZ' as KeyId;
+const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
+
+describe('the seat of a key', () => {
+  let seat: KeyState;
+  beforeEach(() => {
+    seat = createKeyState();
+  });
+
+  describe('at a rate limiter', () => {
+    const takeAll = (limiter: RateLimiter, at: KeyState | null, limits = slow): number => {
+      let taken = 0;
+      while (limiter.take('family', limits, 0, 1, at)?.allowed) taken += 1;
+      return taken;
+    };
+
+    it('leads to the bucket that other keys of the family have', () => {
+      const limiter = new RateLimiter();
+      limiter.take('family', slow, 0, 4, seat);
+      limiter.take('family', slow, 0, 3, createKeyState());
+      expect(takeAll(limiter, null) + takeAll(limiter, seat)).toBe(3);
+    });
+
+    it('leads to nothing that the limiter has forgotten, nor to what is of another', () => {
+      const limiter = new RateLimiter({ familiesMax: 1 });
+      expect(takeAll(limiter, seat)).toBe(10);
+      limiter.take('other', slow, 0);
+      expect(takeAll(limiter, seat)).toBe(10);
+      expect(takeAll(limiter, null)).toBe(0);
+      expect(takeAll(new RateLimiter(), seat)).toBe(10);
+    });
+
+    it('follows the plan', () => {
+      const limiter = new RateLimiter();
+      limiter.take('family', slow, 0, 1, seat);
+      const decision = limiter.take('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, seat);
+      expect(decision?.state).toMatchObject({ limit: 3, remaining: 2 });
+    });
+  });
+
+  describe('at a meter', () => {
+    const call = (over: Partial<CompletedCall> = {}): CompletedCall => ({
+      ...{ key: { id, keyState: seat }, product: 'rpc', method: 'getSlot', status: 'ok' },
+      ...{ bytesIn: 1, bytesOut: 1, credits: 1, latencyMicros: 1 },
+      ...over,
+    });
+    const rowsOf = (meter: UsageMeter): string[] =>
+      meter
+        .drain()
+        .map(({ method, product, status, minute, requests }) =>
+          [minute, product, method, status, requests].join(' '),
+        )
+        .sort();
+
+    it('leads to the row of this minute, method, product and ending alone', () => {
+      const meter = new UsageMeter();
+      for (let turn = 0; turn < 2; turn++) {
+        meter.record(call(), MINUTE);
+        meter.record(call(), MINUTE);
+        meter.record(call({ method: 'getBlock' }), MINUTE);
+        meter.record(call({ status: 'client' }), MINUTE);
+        meter.record(call({ product: 'grpc' }), MINUTE);
+      }
+      meter.record(call(), 2 * MINUTE);
+      expect(rowsOf(meter)).toEqual([
+        '1 grpc getSlot ok 2',
+        '1 rpc getBlock ok 2',
+        '1 rpc getSlot client 2',
+        '1 rpc getSlot ok 4',
+        '2 rpc getSlot ok 1',
+      ]);
+    });
+
+    it('keeps nothing of a minute that is over', () => {
+      const meter = new UsageMeter();
+      meter.record(call(), MINUTE);
+      expect(seat.usageCounter).not.toBeNull();
+      meter.record(call({ key: null }), 2 * MINUTE);
+      expect(seat.usageCounter).toBeNull();
+    });
+
+    it('leads to nothing of another meter, and to no row where there was no room', () => {
+      const [one, full] = [new UsageMeter(), new UsageMeter({ rowsMax: 0 })];
+      one.record(call(), MINUTE);
+      full.record(call(), MINUTE);
+      full.record(call(), MINUTE);
+      expect(full.uncounted).toBe(2);
+      one.record(call(), MINUTE);
+      expect(rowsOf(one)).toEqual(['1 rpc getSlot ok 2']);
+    });
+  });
+
+  it('leads to the account of this month alone, and of this ledger', () => {
+    const key = {
+      ...{ customerId: 'anna', planId: 'small', seat },
+      limits: { ...defaultPlanLimits, monthlyCredits: 100 },
+    };
+    const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];
+    ledger.spend(key, 60, NOVEMBER);
+    other.spend(key, 1, NOVEMBER);
+    ledger.spend({ ...key, keyState: createKeyState() }, 10, NOVEMBER);
+    ledger.spend(key, 10, NOVEMBER);
+    expect(ledger.status(key, NOVEMBER)?.remaining).toBe(20);
+    expect(other.status(key, NOVEMBER)?.remaining).toBe(99);
+    expect(ledger.status(key, DECEMBER)?.remaining).toBe(100);
+  });
+
+  it('leads to the last use that is remembered', () => {
+    const uses = new LastUsedTracker({ minIntervalMs: 1 });
+    uses.record(id, 'a', 10, seat);
+    uses.markSaved(uses.unsaved(200));
+    uses.evictIdle(100);
+    expect(uses.size).toBe(0);
+    uses.record(id, 'b', 200, seat);
+    uses.record(id, null, 300, seat);
+    expect(uses.unsaved(300)).toEqual([{ keyId: id, at: 300, from: 'b' }]);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { clientInfoFor } from '../../protocol/client-info.ts';
+import { digestApiKey, generateApiKey } from './api-key.ts';
+import { KeyDirectory } from './key-directory.ts';
+import {
+  defaultPlanLimits,
+  internalKey,
+  type KeyId,
+  type KeyRecord,
+  type KeyRules,
+  unrestrictedRules,
+} from './key-record.ts';
+import { KeyWatch } from './key-watch.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const use = { client: clientInfoFor('192.0.2.1'), network: 'devnet' } as const;
+
+describe('a key that is watched', () => {
+  let keys: KeyDirectory;
+  let watch: KeyWatch;
+  let record: KeyRecord;
+  let ended: string[];
+  const end = (who: string) => (failure: { code: string }) => ended.push(`${who} ${failure.code}`);
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now(), refusal: () => null });
+    ended = [];
+    const { id, text } = generateApiKey('rpc');
+    record = {
+      id,
+      product: 'rpc',
+      ...internalKey,
+      familyId: 'f',
+      name: 'test',
+      digest: digestApiKey(text, pepper),
+      pepperVersion: 1,
+      status: 'active',
+      expiresAt: null,
+      limits: defaultPlanLimits,
+      version: 1,
+    };
+    keys.apply([record]);
+  });
+
+  afterEach(() => {
+    watch.close();
+    vi.useRealTimers();
+  });
+
+  it.each(['revoked', 'disabled'] as const)('ends at once for all who watch when it is %s', (state) => {
+    watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, use, end('b'));
+    keys.apply([{ ...record, status: state, version: 2 }]);
+    expect(ended).toEqual(['a INVALID_KEY', 'b INVALID_KEY']);
+    expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('ends for those whom its new rules keep out, says why, and goes on for the others', () => {
+    const elsewhere = {
+      client: clientInfoFor('198.51.100.1', 'https://app.example.com'),
+      network: 'testnet',
+    } as const;
+    watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, elsewhere, end('b'));
+    const change = (rules: Partial<KeyRules>, version: number) =>
+      keys.apply([{ ...record, rules: { ...unrestrictedRules, ...rules }, version }]);
+    change({ cidrs: ['192.0.2.0/24', '198.51.100.0/24'], methods: ['getSlot'] }, 2);
+    expect(ended).toEqual([]);
+    change({ origins: ['https://*.example.com'] }, 3);
+    expect(ended).toEqual(['a ORIGIN_FORBIDDEN']);
+    change({ networks: ['devnet'] }, 4);
+    expect(ended).toEqual(['a ORIGIN_FORBIDDEN', 'b NETWORK_FORBIDDEN']);
+    expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('ends within a sweep when it expires, and not before', () => {
+    watch.watch(record.id, use, end('a'));
+    keys.apply([{ ...record, expiresAt: Date.now() + 2_000, version: 2 }]);
+    vi.advanceTimersByTime(1_999);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(501);
+    expect(ended).toEqual(['a INVALID_KEY']);
+  });
+
+  it('goes on while it changes otherwise, and while others end', () => {
+    watch.watch(record.id, use, end('a'));
+    const other = { ...record, id: 'other' as KeyId };
+    keys.apply([other]);
+    keys.apply([
+      { ...other, status: 'revoked', version: 2 },
+      { ...record, name: 'renamed', status: 'rotating', version: 3 },
+    ]);
+    vi.advanceTimersByTime(5_000);
+    expect(ended).toEqual([]);
+  });
+
+  it('tells nobody who has stopped watching, and each of the others once', () => {
+    const stop = watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, use, end('b'));
+    stop();
+    stop();
+    keys.apply([{ ...record, status: 'revoked', version: 2 }]);
+    keys.apply([{ ...record, status: 'revoked', version: 3 }]);
+    expect(ended).toEqual(['b INVALID_KEY']);
+  });
+
+  it('costs no timer while nobody watches', () => {
+    expect(vi.getTimerCount()).toBe(0);
+    const stop = watch.watch(record.id, use, end('a'));
+    expect(vi.getTimerCount()).toBe(1);
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,107 @@
+import { Failure } from '../../protocol/errors.ts';
+import { isUsable, type KeyDirectory } from './key-directory.ts';
+import type { KeyId, KeyRecord } from './key-record.ts';
+import { type KeyUse, refusalOf } from './key-rules.ts';
+
+export type KeyWatchOptions = Readonly<{
+  /** How often keys that are in use are looked at for their expiry. */
+  sweepIntervalMs: number;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** Why a key that is good may not be used on: its credits are spent. */
+  refusal: (key: KeyRecord, nowMs: number) => Failure | null;
+}>;
+
+/** Why a use of a key ends though the key is good: nobody watches without having said it. */
+export type UseRefusal = KeyWatchOptions['refusal'];
+
+/** How keys are watched when nothing else is said. */
+export const keyWatchOptions: Omit<KeyWatchOptions, 'refusal'> = { sweepIntervalMs: 500, now: Date.now };
+
+/** Called when the key no longer holds. Must not throw. */
+export type OnKeyEnd = (failure: Failure) => void;
+
+/** Who uses a key for long, and from where. */
+type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
+
+/**
+ * Tells whoever uses a key for long when it ends: at once when it is revoked or disabled or when its rules no longer
+ * allow this use, within a sweep when it expires or its credits are spent. One timer for all, and none while nobody watches.
+ */
+export class KeyWatch {
+  readonly #keys: KeyDirectory;
+  readonly #options: KeyWatchOptions;
+  readonly #watchers = new Map<KeyId, Set<Watcher>>();
+  readonly #unlisten: () => void;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(keys: KeyDirectory, options: Partial<KeyWatchOptions> & Readonly<{ refusal: UseRefusal }>) {
+    this.#keys = keys;
+    this.#options = { ...keyWatchOptions, ...options };
+    this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
+  }
+
+  /** Keys that are watched. */
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  /**
+   * Watches a key that is usable now. Each `onEnd` is called at most once.
+   * @returns what ends the watch.
+   */
+  watch(id: KeyId, use: KeyUse, onEnd: OnKeyEnd): () => void {
+    const watchers = this.#watchers.get(id) ?? new Set();
+    const watcher = { use, onEnd };
+    watchers.add(watcher);
+    this.#watchers.set(id, watchers);
+    this.#timer ??= setInterval(() => this.#sweep(), this.#options.sweepIntervalMs).unref();
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#unwatch(id);
+    };
+  }
+
+  /** Ends every watch without a word. */
+  close(): void {
+    this.#unlisten();
+    for (const id of [...this.#watchers.keys()]) this.#unwatch(id);
+  }
+
+  #unwatch(id: KeyId): void {
+    this.#watchers.delete(id);
+    if (this.#watchers.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #sweep(): void {
+    for (const id of this.#watchers.keys()) this.#check(id, false);
+  }
+
+  /** @param isChanged - whether it may have other rules than when it was looked at last. */
+  #check(id: KeyId, isChanged: boolean): void {
+    const watchers = this.#watchers.get(id);
+    if (watchers === undefined) return;
+    const record = this.#keys.find(id);
+    const nowMs = this.#options.now();
+    const refusal =
+      record === undefined || !isUsable(record, nowMs)
+        ? new Failure('INVALID_KEY')
+        : this.#options.refusal(record, nowMs);
+    if (refusal !== null) {
+      this.#unwatch(id);
+      for (const { onEnd } of watchers) onEnd(refusal);
+    } else if (isChanged && record !== undefined) this.#checkUses(record, watchers);
+  }
+
+  #checkUses(record: KeyRecord, watchers: Set<Watcher>): void {
+    for (const watcher of watchers) {
+      const refusal = refusalOf(record, watcher.use);
+      if (refusal === null) continue;
+      watchers.delete(watcher);
+      watcher.onEnd(refusal);
+    }
+    if (watchers.size === 0) this.#unwatch(record.id);
+  }
+}

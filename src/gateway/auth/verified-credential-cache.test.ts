@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { generateApiKey } from './api-key.ts';
+import { VerifiedCredentialCache } from './verified-credential-cache.ts';
+
+it('gives back what was kept, and nothing for a text that differs in any character', () => {
+  const known = new VerifiedCredentialCache<string>();
+  const { text } = generateApiKey('rpc');
+  expect(known.find(text)).toBeNull();
+  known.put(text, 'found');
+  expect(known.find(`${text}`)).toBe('found');
+  for (let i = 0; i < text.length; i++) {
+    expect(known.find(`${text.slice(0, i)}~${text.slice(i + 1)}`)).toBeNull();
+  }
+  for (const other of [text.slice(1), `${text}x`, '', 'x']) expect(known.find(other)).toBeNull();
+});
+
+it('never gives one the finding of another that has its place', () => {
+  const known = new VerifiedCredentialCache<string>();
+  const texts = Array.from({ length: 20_000 }, (_, i) => `svc_rpc_live_${(i * 7919) % 1_000_003}`);
+  for (const text of texts) known.put(text, `of ${text}`);
+  const found = texts.map((text) => known.find(text));
+  expect(found.every((each, i) => each === null || each === `of ${texts[i]}`)).toBe(true);
+  // What was kept last is there.
+  expect(found.at(-1)).toBe(`of ${texts.at(-1)}`);
+  expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
+});
+
+it('keeps nearly all of 10,000 keys', () => {
+  const known = new VerifiedCredentialCache<number>();
+  const texts = Array.from({ length: 10_000 }, () => generateApiKey('rpc').text);
+  for (const [at, text] of texts.entries()) known.put(text, at);
+  expect(texts.filter((text, at) => known.find(text) === at).length).toBeGreaterThan(9_900);
+});
+
+it('takes out what is good no more, and nothing that has its place since', () => {
+  const known = new VerifiedCredentialCache<string>();
+  // The same last characters: all of them have the same places.
+  const texts = Array.from({ length: 9 }, (_, at) => `key ${at} with one end`);
+  const places = texts.map((text) => known.put(text, `of ${text}`));
+  const here = (): string[] => texts.filter((text) => known.find(text) === `of ${text}`);
+  const [gone, stays] = [texts.findIndex((text) => known.find(text) === null), here()];
+  expect(stays).toHaveLength(4);
+  known.remove(places[gone] as number, `of ${texts[gone]}`);
+  expect(here()).toEqual(stays);
+  known.remove(places[8] as number, `of ${texts[8]}`);
+  expect(here()).toEqual(stays.slice(0, 3));
+  known.put('key 9 with one end', 'of another');
+  expect(here()).toEqual(stays.slice(0, 3));
+});

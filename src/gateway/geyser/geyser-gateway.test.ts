@@ -1,0 +1,394 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeStreamOpener, refusalOf } from '../../../test/gateway/fake-stream-opener.ts';
+import { createLogger } from '../../base/log.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
+import type { Address } from '../../solana/address.ts';
+import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import { Admission } from '../admission.ts';
+import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
+import { KeyDirectory } from '../auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
+import { KeyWatch } from '../auth/key-watch.ts';
+import { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
+import { QuotaLedger } from '../limits/quota.ts';
+import { CallMeter } from '../metering/call-meter.ts';
+import { UsageMeter } from '../metering/usage-meter.ts';
+import { LiveConnections } from '../telemetry/live-connections.ts';
+import { GeyserGateway } from './geyser-gateway.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
+const sink = { push: () => {}, end: () => {}, lag: () => {} };
+const address = (at: number): Address => `Address${at}` as Address;
+const wanted = (count: number): SubscribeRequest => ({
+  accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
+});
+
+const by = (credential: string | null): Caller => ({ credential, client: unknownClient });
+
+describe('the gate of gRPC streams', () => {
+  let keys: KeyDirectory;
+  let watch: KeyWatch;
+  let usage: UsageMeter;
+  let quota: QuotaLedger;
+  let told: string[];
+  let lines: string[];
+  let ended: string[];
+  let connections: LiveConnections;
+  let standard: FakeStreamOpener;
+  let shred: FakeStreamOpener | null;
+  let gate: GeyserGateway;
+  const onEnd = (failure: Failure): void => void ended.push(failure.code);
+
+  const createGate = (): GeyserGateway =>
+    new GeyserGateway({
+      ...{ admission: new Admission({ keys, quota }), meter: new CallMeter({ usage, quota }) },
+      ...{ watch, standard, shred },
+      network: 'mainnet-beta',
+      connections,
+      messageLimiter: new MessageRateLimiter(),
+      log: createLogger('trace', (line) => lines.push(line)),
+    });
+
+  /** Makes a key known. @returns its text, and its record as it is now. */
+  function keyOf(product: Product, limits: Partial<PlanLimits> = {}): { text: string; record: KeyRecord } {
+    const { id, text } = generateApiKey(product);
+    const record: KeyRecord = {
+      ...{ id, product, familyId: id, name: 'test', digest: digestApiKey(text, pepper), pepperVersion: 1 },
+      ...internalKey,
+      ...{ status: 'active', expiresAt: null, limits: { ...unlimited, ...limits }, version: 1 },
+    };
+    keys.apply([record]);
+    return { text, record };
+  }
+
+  const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(by(text), rpc, sink, onEnd);
+
+  /** What was counted, as `product method status requests messages bytesIn bytesOut`. */
+  const counted = (): string[] =>
+    usage
+      .snapshot()
+      .map((row) => {
+        const { product, method, status, requests, messages, bytesIn, bytesOut } = row;
+        return [product, method, status, requests, messages, bytesIn, bytesOut].join(' ');
+      })
+      .sort();
+
+  beforeEach(() => {
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    usage = new UsageMeter();
+    quota = new QuotaLedger();
+    watch = new KeyWatch(keys, { sweepIntervalMs: 5, refusal: quota.exceeded.bind(quota) });
+    told = [];
+    lines = [];
+    ended = [];
+    connections = new LiveConnections();
+    standard = new FakeStreamOpener('standard', told);
+    shred = new FakeStreamOpener('shred', told);
+    gate = createGate();
+  });
+
+  afterEach(() => watch.close());
+
+  describe('lets a key open what its product says', () => {
+    it.each([
+      ['grpc', 'Subscribe', 'standard opens Subscribe'],
+      ['fs', 'Subscribe', 'shred opens Subscribe'],
+      ['fs', 'SubscribeDeshred', 'shred opens SubscribeDeshred'],
+      ['fs', 'SubscribeEntries', 'shred opens SubscribeEntries'],
+    ] as const)('%s: %s', (product, rpc, then) => {
+      open(keyOf(product).text, rpc);
+      expect(told).toEqual([then]);
+    });
+
+    it.each([
+      ['grpc', 'SubscribeDeshred'],
+      ['grpc', 'SubscribeEntries'],
+      ['rpc', 'Subscribe'],
+      ['rpc', 'SubscribeDeshred'],
+      ['rpc', 'SubscribeEntries'],
+    ] as const)('and not %s: %s', (product, rpc) => {
+      const failure = refusalOf(() => open(keyOf(product).text, rpc));
+      expect([failure.code, failure.row.grpc]).toEqual(['UNAUTHORIZED_PRODUCT', 7]);
+      expect(told).toEqual([]);
+    });
+
+    it('and calls with one answer with both, and not with that of another product', async () => {
+      for (const product of ['grpc', 'fs'] as const) {
+        const answer = await gate.unary(by(keyOf(product).text), 'GetSlot', new Uint8Array(3));
+        expect(answer).toHaveLength(6);
+      }
+      expect(told).toEqual(['standard answers GetSlot', 'standard answers GetSlot']);
+      const refused = gate.unary(by(keyOf('rpc').text), 'GetSlot', new Uint8Array());
+      await expect(refused).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+      expect(counted()).toEqual([
+        'fs GetSlot ok 1 0 3 6',
+        'grpc GetSlot ok 1 0 3 6',
+        'rpc GetSlot client 1 0 0 0',
+      ]);
+    });
+
+    it.each(['SubscribeReplayInfo', 'Ping', 'GetVersion'] as const)(
+      'and %s of each stage with its own key',
+      async (rpc) => {
+        for (const product of ['grpc', 'fs'] as const) {
+          await gate.unary(by(keyOf(product).text), rpc, new Uint8Array());
+        }
+        expect(told).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
+      },
+    );
+
+    it('and as many requests at once as credits are left for, at the price that they are counted at', async () => {
+      const limits = { monthlyCredits: 9, prices: { Subscribe: 1, SubscribeRequest: 4 } };
+      const { text } = keyOf('grpc', limits);
+      const stream = open(text);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      standard.waits = promise;
+      const asked = Array.from({ length: 50 }, () => stream.request(wanted(1)));
+      resolve();
+      const ends = await Promise.allSettled(asked);
+      expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      expect(refusalOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
+    });
+
+    it('and tells that of the shred stage when nothing tells of it', async () => {
+      shred = null;
+      gate = createGate();
+      const { text } = keyOf('fs');
+      const failure = refusalOf(() => open(text));
+      expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
+        ...['NO_SHRED_STAGE', 12, undefined],
+      ]);
+      expect(failure.grpcText).toBe('This service has no shred stage: no source of shreds is configured');
+      const asked = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
+      await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
+      expect(await gate.unary(by(text), 'GetSlot', new Uint8Array(1))).toHaveLength(2);
+    });
+  });
+
+  it('refuses who comes without a key in words of gRPC, and who comes with a wrong one', async () => {
+    const missing = refusalOf(() => open(null));
+    expect([missing.code, missing.grpcText]).toEqual([
+      ...['MISSING_KEY', 'No API key: send it as the metadata "x-token"'],
+    ]);
+    const wrong = generateApiKey('grpc').text;
+    expect(refusalOf(() => open(wrong)).code).toBe('INVALID_KEY');
+    await expect(gate.unary(by(wrong), 'Ping', new Uint8Array())).rejects.toMatchObject({
+      code: 'INVALID_KEY',
+    });
+    const { text, record } = keyOf('grpc');
+    keys.apply([{ ...record, expiresAt: Date.now() - 1, version: 2 }]);
+    expect(refusalOf(() => open(text)).code).toBe('INVALID_KEY');
+  });
+
+  it('opens as many streams as the plan has, of all keys of a family, and gives places back once', () => {
+    const { text, record } = keyOf('grpc', { grpcStreamsMax: 2 });
+    const next = generateApiKey('grpc');
+    keys.apply([{ ...record, id: next.id, digest: digestApiKey(next.text, pepper), version: 2 }]);
+    const first = open(text);
+    open(next.text);
+    const failure = refusalOf(() => open(text));
+    expect([failure.code, failure.row.grpc, failure.facts]).toEqual([
+      ...['CONNECTION_LIMIT', 8, { streamsMax: 2 }],
+    ]);
+    first.close();
+    first.close();
+    open(text);
+    expect(refusalOf(() => open(text)).code).toBe('CONNECTION_LIMIT');
+  });
+
+  it('keeps no place for a stream that the hub would not open', () => {
+    const { text } = keyOf('grpc', { grpcStreamsMax: 1 });
+    standard.refusal = new GrpcError('UNIMPLEMENTED', 'method disabled');
+    expect(() => open(text)).toThrow('method disabled');
+    standard.refusal = null;
+    open(text);
+    expect(counted()).toEqual(['grpc Subscribe ok 1 0 0 0', 'grpc Subscribe rpcError 1 0 0 0']);
+  });
+
+  describe('holds a request against the plan', () => {
+    it.each([
+      ['grpcFiltersMax', 'Max amount of filters reached, only 1 allowed', wanted(1)],
+      ['grpcPubkeysMax', 'Max amount of Pubkeys reached, only 1 allowed', wanted(2)],
+      ['grpcCuckooMaxBytes', 'Max amount of bytes of cuckoo filters reached, only 1 allowed', wanted(0)],
+    ] as const)('%s', async (limit, text, request) => {
+      const stream = open(keyOf('grpc', { [limit]: 1 }).text);
+      const cuckoo = {
+        ...{ data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4 },
+        ...{ fingerprintBits: 16, hashSeed: 0n, hashAlgorithm: 0 },
+      };
+      const extra: SubscribeRequest = {
+        grpcFiltersMax: { slots: new Map([['s', {}]]) },
+        grpcPubkeysMax: {},
+        grpcCuckooMaxBytes: { blocks: new Map([['b', { cuckooAccountInclude: cuckoo }]]) },
+      }[limit];
+      const refused = stream.request({ ...request, ...extra });
+      await expect(refused).rejects.toMatchObject({ code: 'FILTER_LIMIT', grpcText: text, row: { grpc: 3 } });
+      expect(told).toEqual(['standard opens Subscribe']);
+    });
+
+    it('as it is now, also when it came after the stream', async () => {
+      const { text, record } = keyOf('grpc', { grpcFiltersMax: 1 });
+      const stream = open(text);
+      await stream.request(wanted(1));
+      keys.apply([{ ...record, limits: { ...record.limits, grpcFiltersMax: 0 }, version: 2 }]);
+      await expect(stream.request(wanted(1))).rejects.toMatchObject({ code: 'FILTER_LIMIT' });
+    });
+  });
+
+  it('counts a call for the stream and for each request, and another for each thousand addresses', async () => {
+    const { text } = keyOf('grpc', { rpcPerSecond: 0.000_001, rpcBurst: 6 });
+    const stream = open(text);
+    await stream.request(wanted(1));
+    await stream.request(wanted(2_999));
+    await gate.unary(by(text), 'Ping', new Uint8Array());
+    const failure = await stream.request({}).catch((thrown: Failure) => thrown);
+    expect(failure).toMatchObject({ code: 'RATE_LIMITED', row: { grpc: 8 } });
+    expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
+    expect(counted().filter((row) => row.includes('limited'))).toEqual([
+      ...['grpc Subscribe limited 1 0 0 0', 'grpc SubscribeRequest limited 1 0 0 0'],
+    ]);
+  });
+
+  it('charges a call with a key of another product to that key, and limits it', async () => {
+    const { text, record } = keyOf('rpc', { rpcPerSecond: 0.000_001, rpcBurst: 2 });
+    expect(refusalOf(() => open(text)).code).toBe('UNAUTHORIZED_PRODUCT');
+    const asked = gate.unary(by(text), 'GetSlot', new Uint8Array());
+    await expect(asked).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+    expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
+    expect(usage.snapshot().map(({ keyId }) => keyId)).toEqual([record.id, record.id, record.id]);
+  });
+
+  it('counts streams, requests with their bytes, and messages with theirs', async () => {
+    const stream = open(keyOf('fs').text, 'SubscribeDeshred');
+    expect(stream.recordReceived(1, 40)).toBe(0);
+    await stream.request({ deshredTransactions: new Map([['t', {}]]) });
+    stream.recordReceived(1, 2);
+    await stream.request({});
+    stream.recordSent(10, 1_000);
+    stream.recordSent(5, 500);
+    expect(counted()).toEqual([
+      'fs SubscribeDeshred ok 1 15 0 1500',
+      'fs SubscribeDeshredRequest ok 2 0 42 0',
+    ]);
+    expect(usage.snapshot().map(({ credits }) => credits)).toEqual([1, 2]);
+  });
+
+  it('lists a stream while it is open, with what it asks for, and closes it when it is told to', async () => {
+    const { text, record } = keyOf('fs');
+    const stream = open(text, 'SubscribeDeshred');
+    await stream.request({ deshredTransactions: new Map([['t', { vote: false }]]) });
+    stream.recordSent(3, 300);
+    const [live] = connections.snapshot(9);
+    expect(live).toMatchObject({
+      ...{ kind: 'grpc', rpc: 'SubscribeDeshred', keyId: record.id, customerId: 'house', subscriptions: 1 },
+      ...{ about: ['deshred_transactions 1'], messages: 3, bytes: 300, queuedMessages: 0, queuedBytes: 0 },
+    });
+    stream.recordLagged?.();
+    expect(connections.lagged).toBe(1);
+    expect(connections.close(live!.id, new Failure('CLOSED_BY_OWNER'))).toBe(true);
+    expect([ended, told.at(-1)]).toEqual([['CLOSED_BY_OWNER'], 'shred closes']);
+    stream.close();
+    expect(connections.size).toBe(0);
+  });
+
+  it('holds back who floods, and ends who does not heed', () => {
+    const stream = open(keyOf('grpc', { rpcPerSecond: 1 }).text);
+    expect(stream.recordReceived(10_001, 0)).toBeGreaterThan(0);
+    stream.recordReceived(20_000, 0);
+    expect(stream.recordReceived(20_000, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('paces what comes by the plan as it is now', () => {
+    const { record, text } = keyOf('grpc');
+    const stream = open(text);
+    expect(stream.recordReceived(9_000, 0)).toBe(0);
+    keys.apply([{ ...record, limits: { ...unlimited, rpcPerSecond: 1 }, version: 2 }]);
+    expect(stream.recordReceived(10_001, 0)).toBeGreaterThan(0);
+  });
+
+  describe('ends the streams of a key', () => {
+    it('at once when it is revoked', async () => {
+      const { text, record } = keyOf('grpc');
+      const stream = open(text);
+      open(keyOf('grpc').text);
+      keys.apply([{ ...record, status: 'revoked', version: 2 }]);
+      expect(ended).toEqual(['INVALID_KEY']);
+      expect(told.at(-1)).toBe('standard closes');
+      await expect(stream.request({})).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+      expect(told.filter((line) => line.includes('asked'))).toEqual([]);
+      stream.close();
+      expect(told.filter((line) => line === 'standard closes')).toHaveLength(1);
+    });
+
+    it('when it expires', async () => {
+      const { text, record } = keyOf('grpc');
+      const over = new Promise<string>((resolve) => {
+        gate.open(by(text), 'Subscribe', sink, ({ code }) => resolve(code));
+      });
+      keys.apply([{ ...record, expiresAt: Date.now() + 20, version: 2 }]);
+      expect(await over).toBe('INVALID_KEY');
+    });
+
+    it('when what it sent used up a hard quota, and not when a soft one', async () => {
+      const limits = { monthlyCredits: 3, streamCredits: 1 };
+      const soft = open(keyOf('grpc', { ...limits, quotaIsHard: false }).text);
+      soft.recordSent(1, 1_000_000);
+      const over = Promise.withResolvers<Failure>();
+      const { record, text } = keyOf('grpc', { ...limits, quotaIsHard: true });
+      keys.apply([{ ...record, customerId: 'another', version: 2 }]);
+      const hard = gate.open(by(text), 'Subscribe', sink, over.resolve);
+      hard.recordSent(1, 1_000_000);
+      const { code, row } = await over.promise;
+      expect([code, row.grpc]).toEqual(['QUOTA_EXCEEDED', 8]);
+      expect([ended, told.at(-1)]).toEqual([[], 'standard closes']);
+    });
+
+    it('when what it sent used up the quota of a plan that it got meanwhile', async () => {
+      const over = Promise.withResolvers<Failure>();
+      const { record, text } = keyOf('grpc');
+      const stream = gate.open(by(text), 'Subscribe', sink, over.resolve);
+      const limits = { ...unlimited, monthlyCredits: 3, streamCredits: 1 };
+      keys.apply([{ ...record, planId: 'small', limits, version: 2 }]);
+      stream.recordSent(1, 1_000_000);
+      expect((await over.promise).code).toBe('QUOTA_EXCEEDED');
+      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, own: 10 }]);
+    });
+
+    it('and says nothing of it to a stream that was closed', () => {
+      const { text, record } = keyOf('grpc');
+      open(text).close();
+      keys.apply([{ ...record, status: 'revoked', version: 2 }]);
+      expect(ended).toEqual([]);
+    });
+  });
+
+  it('passes on what the hub says, and says nothing of what went wrong within', async () => {
+    const { text } = keyOf('grpc');
+    const stream = open(text);
+    standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
+    await expect(stream.request({})).rejects.toBe(standard.refusal);
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    standard.refusal = new InvalidProtobuf('no message');
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    expect(lines).toEqual([]);
+    expect(counted()).toEqual([
+      ...[
+        'grpc Ping rpcError 2 0 0 0',
+        'grpc Subscribe ok 1 0 0 0',
+        'grpc SubscribeRequest rpcError 1 0 0 0',
+      ],
+    ]);
+    standard.refusal = new Error('a secret place');
+    const failure = await stream.request({}).catch((thrown: Failure) => thrown);
+    expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
+    expect(lines.join('')).toContain('a gRPC call went wrong');
+  });
+});

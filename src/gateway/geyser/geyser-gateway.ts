@@ -1,0 +1,126 @@
+import { Failure } from '../../protocol/errors.ts';
+import { grpcCalls } from '../../protocol/grpc/calls.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { Caller, ClientInfo } from '../../protocol/request-handler.ts';
+import type {
+  GeyserHandler,
+  GeyserStream,
+  StreamRpc,
+  UnaryRpc,
+} from '../../streams/geyser/geyser-handler.ts';
+import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import type { KeyRecord } from '../auth/key-record.ts';
+import { ConnectionLimit } from '../limits/connection-limit.ts';
+import { ClientStream } from './client-stream.ts';
+import type { GeyserGatewayParts } from './geyser-gateway-parts.ts';
+import { MeteredCall } from './metered-call.ts';
+
+/** The product that a stream without a good key is counted under. */
+const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
+  Subscribe: 'grpc',
+  SubscribeDeshred: 'fs',
+  SubscribeEntries: 'fs',
+};
+
+/** Calls about the stage that answers them; the others are about the chain, which the shred stage knows nothing of. */
+const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
+
+/** The way of gRPC streams and calls: a key, whose product says what may be opened, then its plan, rate and usage. */
+export class GeyserGateway implements GeyserHandler {
+  readonly #parts: GeyserGatewayParts;
+  readonly #streamLimit: ConnectionLimit;
+
+  constructor(parts: GeyserGatewayParts) {
+    this.#parts = parts;
+    this.#streamLimit = parts.streamLimit ?? new ConnectionLimit();
+  }
+
+  open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream {
+    const { admission } = this.#parts;
+    const { client } = caller;
+    const call = new MeteredCall(this.#parts, caller, defaultProducts[rpc], rpc, 0);
+    try {
+      const key = this.#authenticate(caller, call);
+      admission.authorize(call.context, rpc, grpcCalls[rpc]);
+      admission.consumeRate(call.context);
+      const opener = this.#openerOf(key.product, rpc);
+      const stream = this.#open(key, client, opener, rpc, sink, onEnd);
+      call.succeed();
+      return stream;
+    } catch (thrown) {
+      throw call.refuse(thrown);
+    }
+  }
+
+  admit(caller: Caller, rpc: UnaryRpc): void {
+    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, 0);
+    try {
+      this.#unaryOpenerOf(this.#authenticate(caller, call).product, rpc);
+    } catch (thrown) {
+      throw call.refuse(thrown);
+    }
+  }
+
+  async unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+    const { admission } = this.#parts;
+    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, request.length);
+    try {
+      const key = this.#authenticate(caller, call);
+      admission.authorize(call.context, rpc, grpcCalls[rpc]);
+      admission.consumeRate(call.context);
+      const response = this.#unaryOpenerOf(key.product, rpc).unary(rpc, request);
+      call.succeed(response.length);
+      return response;
+    } catch (thrown) {
+      throw call.refuse(thrown);
+    }
+  }
+
+  #authenticate(caller: Caller, { context }: MeteredCall): KeyRecord {
+    return this.#parts.admission.authenticate(caller, null, this.#parts.network, context);
+  }
+
+  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
+  #unaryOpenerOf(product: Product, rpc: UnaryRpc): StreamOpener {
+    if (product === 'rpc') throw new Failure('UNAUTHORIZED_PRODUCT');
+    return product === 'fs' && stageRpcs.has(rpc) ? this.#shredStage() : this.#parts.standard;
+  }
+
+  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
+  #openerOf(product: Product, rpc: StreamRpc): StreamOpener {
+    if (product === 'grpc' && rpc === 'Subscribe') return this.#parts.standard;
+    if (product !== 'fs') throw new Failure('UNAUTHORIZED_PRODUCT');
+    return this.#shredStage();
+  }
+
+  /** @throws Failure NO_SHRED_STAGE. */
+  #shredStage(): StreamOpener {
+    const { shred } = this.#parts;
+    if (shred === null) throw new Failure('NO_SHRED_STAGE');
+    return shred;
+  }
+
+  /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */
+  #open(
+    key: KeyRecord,
+    client: ClientInfo,
+    opener: StreamOpener,
+    rpc: StreamRpc,
+    sink: GeyserSink,
+    onEnd: (failure: Failure) => void,
+  ): GeyserStream {
+    const { grpcStreamsMax: streamsMax } = key.limits;
+    if (!this.#streamLimit.tryAcquire(key.familyId, streamsMax)) {
+      throw new Failure('CONNECTION_LIMIT', { facts: { streamsMax } });
+    }
+    const release = (): void => this.#streamLimit.release(key.familyId);
+    try {
+      const opened = opener.open(rpc, sink);
+      return new ClientStream({ gateway: this.#parts, key, client, rpc, opened, sink, onEnd, release });
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { ConnectionLimit } from './connection-limit.ts';
+
+it('gives each family its places and no more', () => {
+  const limit = new ConnectionLimit();
+  expect([limit.tryAcquire('a', 2), limit.tryAcquire('a', 2), limit.tryAcquire('a', 2)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(limit.tryAcquire('b', 1)).toBe(true);
+  expect([limit.openCount('a'), limit.openCount('b'), limit.openCount('c')]).toEqual([2, 1, 0]);
+});
+
+it('has a place again when one is given back, and never more than there were', () => {
+  const limit = new ConnectionLimit();
+  limit.tryAcquire('a', 1);
+  limit.release('a');
+  limit.release('a');
+  expect([limit.tryAcquire('a', 1), limit.tryAcquire('a', 1)]).toEqual([true, false]);
+});
+
+it('takes a plan that has become smaller at its word', () => {
+  const limit = new ConnectionLimit();
+  limit.tryAcquire('a', 2);
+  limit.tryAcquire('a', 2);
+  limit.release('a');
+  expect(limit.tryAcquire('a', 1)).toBe(false);
+  expect(limit.tryAcquire('a', 0)).toBe(false);
+});
+
+it('tells of so many names at a time: those that changed first, then each once in a round', () => {
+  const limit = new ConnectionLimit({ isShared: true });
+  for (let i = 0; i < 10; i++) limit.tryAcquire(`f${i}`, 9);
+  const namesOf = (round: 'next' | 'anew' | null) =>
+    limit.report(4, round).map(({ name, open }) => name + open);
+  expect([namesOf(null), namesOf(null), namesOf(null), namesOf(null)].map(({ length }) => length)).toEqual([
+    4, 4, 2, 0,
+  ]);
+  expect(namesOf('next')).toEqual(['f01', 'f11', 'f21', 'f31']);
+  limit.tryAcquire('f0', 9);
+  expect(namesOf('next')).toEqual(['f02', 'f41', 'f51', 'f61']);
+  expect([namesOf(null), namesOf(null)]).toEqual([['f71', 'f81', 'f91'], []]);
+  expect(namesOf('next')).toHaveLength(4);
+  expect(namesOf('anew')).toEqual(['f02', 'f11', 'f21', 'f31']);
+});

@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../protocol/errors.ts';
+import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
+import { priceOf } from '../metering/price.ts';
+import { QuotaLedger } from './quota.ts';
+
+const NOVEMBER = Date.UTC(2026, 10, 1);
+const DECEMBER = Date.UTC(2026, 11, 1);
+const NOON = Date.UTC(2026, 10, 22, 12);
+const DAY_SECONDS = 86_400;
+
+const keyOf = (limits: Partial<PlanLimits>, customerId = 'anna', planId = 'small') => ({
+  customerId,
+  planId,
+  limits: { ...defaultPlanLimits, monthlyCredits: 10, ...limits },
+});
+const key = keyOf({});
+
+function refusal(work: () => void): Failure | null {
+  try {
+    work();
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+}
+
+describe('a quota', () => {
+  it('lets calls through until its credits are spent, then says when it begins anew', () => {
+    const ledger = new QuotaLedger();
+    for (let i = 0; i < 10; i++) {
+      ledger.reserve(key, NOON);
+      ledger.spend(key, 1, NOON);
+    }
+    const refused = refusal(() => ledger.reserve(key, NOON));
+    expect(refused).toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 8.5 * DAY_SECONDS });
+    expect(refused?.facts).toEqual({
+      limit: 10,
+      used: 10,
+      windowSeconds: 30 * DAY_SECONDS,
+      resetsAt: '2026-12-01T00:00:00.000Z',
+    });
+    expect(ledger.exceeded(key, NOON)?.code).toBe('QUOTA_EXCEEDED');
+  });
+
+  it('that is soft is told and refuses nothing', () => {
+    const ledger = new QuotaLedger();
+    const [first, second] = [ledger.trackChanges(), ledger.trackChanges()];
+    const soft = keyOf({ quotaIsHard: false });
+    ledger.spend(soft, 20, NOON);
+    expect(first()).toHaveLength(1);
+    ledger.spend(soft, 5, NOON);
+    expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
+    expect(ledger.exceeded(soft, NOON)).toBeNull();
+    const told = [{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }];
+    expect([first(), second(), second()]).toEqual([told, told, []]);
+  });
+
+  it('is of one customer and one plan, whatever keys they have', () => {
+    const ledger = new QuotaLedger();
+    ledger.spend(keyOf({}), 10, NOON);
+    expect(refusal(() => ledger.reserve(keyOf({}), NOON))?.code).toBe('QUOTA_EXCEEDED');
+    expect(refusal(() => ledger.reserve(keyOf({}, 'anna', 'large'), NOON))).toBeNull();
+    expect(refusal(() => ledger.reserve(keyOf({}, 'bert'), NOON))).toBeNull();
+  });
+
+  it('begins anew with the month, in UTC', () => {
+    const ledger = new QuotaLedger();
+    ledger.spend(key, 10, DECEMBER - 1);
+    expect(refusal(() => ledger.reserve(key, DECEMBER - 1))?.retryAfter).toBe(1);
+    expect(refusal(() => ledger.reserve(key, DECEMBER))).toBeNull();
+    expect(ledger.status(key, DECEMBER)).toEqual({
+      limit: 10,
+      remaining: 10,
+      windowSeconds: 31 * DAY_SECONDS,
+      resetSeconds: 31 * DAY_SECONDS,
+    });
+  });
+
+  it('stays in the month that was reached when the clock is set back', () => {
+    const ledger = new QuotaLedger();
+    ledger.spend(key, 9, DECEMBER);
+    ledger.spend(key, 1, NOON);
+    expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
+  });
+
+  it('remembers what earlier runs and other gateways used, told once or twice, and in any order', () => {
+    const ledger = new QuotaLedger();
+    const used = { customerId: 'anna', planId: 'small' };
+    ledger.applyStored([{ ...used, credits: 6 }], NOVEMBER, NOON);
+    ledger.applyReported({ ...used, credits: 5 }, NOVEMBER);
+    ledger.applyStored([{ ...used, credits: 4 }], NOVEMBER, NOON);
+    ledger.spend(key, 3, NOON);
+    expect(ledger.status(key, NOON)).toMatchObject({ remaining: 1 });
+    ledger.applyReported({ ...used, credits: 7 }, NOVEMBER);
+    expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
+  });
+
+  it('takes in nothing of another month', () => {
+    const ledger = new QuotaLedger();
+    const used = { customerId: 'anna', planId: 'small', credits: 10 };
+    ledger.applyStored([used], Date.UTC(2026, 9, 1), NOON);
+    ledger.applyReported(used, Date.UTC(2026, 9, 1));
+    expect(ledger.status(key, NOON)).toMatchObject({ remaining: 10 });
+  });
+
+  it('lets each gateway spend its part of what is left while none hears of the others', () => {
+    const ledger = new QuotaLedger();
+    ledger.spend(key, 4, NOON);
+    ledger.divide(3);
+    ledger.reserve(key, NOON);
+    ledger.spend(key, 2, NOON);
+    expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
+    ledger.divide(1);
+    expect(refusal(() => ledger.reserve(key, NOON))).toBeNull();
+  });
+
+  it('divides what it first hears of while none hears of the others', () => {
+    const ledger = new QuotaLedger();
+    ledger.divide(2);
+    ledger.spend(key, 5, NOON);
+    expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
+  });
+
+  it('counts messages by their bytes and carries on what is less than a credit', () => {
+    const ledger = new QuotaLedger();
+    const streams = keyOf({ streamCredits: 3 });
+    const charged = [20_000, 20_000, 60_000, 33_334].map((bytes) => ledger.spendBytes(streams, bytes, NOON));
+    expect(charged).toEqual([0, 1, 2, 1]);
+    expect(ledger.status(streams, NOON)).toMatchObject({ remaining: 6 });
+  });
+
+  it('costs nothing where a plan has none', () => {
+    const ledger = new QuotaLedger();
+    const free = keyOf({ monthlyCredits: 0 });
+    ledger.spend(free, 1_000, NOON);
+    expect(refusal(() => ledger.reserve(free, NOON))).toBeNull();
+    expect(ledger.status(free, NOON)).toBeNull();
+    expect(ledger.accounts()).toEqual([]);
+  });
+
+  it('is kept for so many customers and no more', () => {
+    const ledger = new QuotaLedger({ accountsMax: 2 });
+    for (const customer of ['a', 'b', 'c', 'd']) ledger.spend(keyOf({}, customer), 10, NOON);
+    expect(ledger.accounts().map(({ customerId }) => customerId)).toEqual(['a', 'b']);
+  });
+
+  it('is never spent beyond its limit and one call, however many are under way at once', () => {
+    const calls = fc.array(
+      fc.record({ price: fc.integer({ min: 1, max: 7 }), answered: fc.boolean(), endsAfter: fc.nat(20) }),
+      { minLength: 1, maxLength: 200 },
+    );
+    fc.assert(
+      fc.property(calls, fc.integer({ min: 1, max: 60 }), (drawn, monthlyCredits) => {
+        const ledger = new QuotaLedger();
+        const customer = keyOf({ monthlyCredits });
+        const underWay: { price: number; answered: boolean; endsAt: number }[] = [];
+        let spent = 0;
+        const end = (now: number): void => {
+          for (const call of underWay.filter(({ endsAt }) => endsAt <= now)) {
+            underWay.splice(underWay.indexOf(call), 1);
+            const credits = call.answered ? call.price : 0;
+            spent += credits;
+            ledger.spend(customer, credits, NOON, call.price);
+          }
+        };
+        drawn.forEach(({ price, answered, endsAfter }, now) => {
+          end(now);
+          const refused = refusal(() => ledger.reserve(customer, NOON, price));
+          if (refused === null) underWay.push({ price, answered, endsAt: now + endsAfter });
+        });
+        end(Number.POSITIVE_INFINITY);
+        expect(spent).toBeLessThan(monthlyCredits + 7);
+        expect(ledger.status(customer, NOON)?.remaining).toBe(Math.max(0, monthlyCredits - spent));
+        // What was held is given back: as long as credits are left, a call gets through.
+        expect(refusal(() => ledger.reserve(customer, NOON)) === null).toBe(spent < monthlyCredits);
+      }),
+    );
+  });
+});
+
+describe('a price', () => {
+  it('is that of the plan, else that of the table', () => {
+    const { limits } = keyOf({ prices: { getBlock: 30, getSlot: 0 } });
+    expect(['getBlock', 'getSlot', 'getBalance'].map((method) => priceOf(limits, method, 2))).toEqual([
+      30, 0, 2,
+    ]);
+  });
+
+  it('is never something else that an object has by that name', () => {
+    const { limits } = keyOf({ prices: JSON.parse('{"getSlot":5}') as Record<string, number> });
+    for (const name of ['constructor', '__proto__', 'toString']) expect(priceOf(limits, name, 1)).toBe(1);
+  });
+});

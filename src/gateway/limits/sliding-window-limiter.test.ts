@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SlidingWindowLimiter } from './sliding-window-limiter.ts';
+
+const options = { requestsMax: 600, windowMs: 60_000, namesMax: 1_000 };
+
+describe('a limit over a sliding window', () => {
+  it('lets 600 requests through at once and refuses the next one', () => {
+    const limit = new SlidingWindowLimiter(options);
+    const decisions = Array.from({ length: 601 }, () => limit.take('a', 0));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(600);
+    expect(decisions[0]?.state).toEqual({ limit: 600, remaining: 599, windowSeconds: 60, resetSeconds: 60 });
+    expect(decisions[600]).toMatchObject({ allowed: false, state: { remaining: 0 } });
+  });
+
+  it('counts each name by itself', () => {
+    const limit = new SlidingWindowLimiter({ ...options, requestsMax: 1 });
+    expect(limit.take('a', 0).allowed).toBe(true);
+    expect(limit.take('b', 0).allowed).toBe(true);
+    expect(limit.take('a', 0).allowed).toBe(false);
+  });
+
+  it('has room when Retry-After is over, and not a second sooner', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(20_000), { minLength: 1, maxLength: 400 }),
+        fc.integer({ min: 1, max: 50 }),
+        (steps, requestsMax) => {
+          const limit = new SlidingWindowLimiter({ ...options, requestsMax });
+          const twin = new SlidingWindowLimiter({ ...options, requestsMax });
+          let nowMs = 0;
+          for (const step of steps) {
+            nowMs += step;
+            const { allowed, retryAfter } = limit.take('a', nowMs);
+            twin.take('a', nowMs);
+            if (allowed) continue;
+            expect(retryAfter).toBeGreaterThanOrEqual(1);
+            if (retryAfter > 1)
+              expect(twin.take('a', nowMs + (retryAfter - 1) * 1_000 - 1).allowed).toBe(false);
+            expect(limit.take('a', nowMs + retryAfter * 1_000).allowed).toBe(true);
+            return;
+          }
+        },
+      ),
+    );
+  });
+
+  const burst = (limit: SlidingWindowLimiter, nowMs: number): number =>
+    Array.from({ length: 600 }, () => limit.take('a', nowMs)).filter(({ allowed }) => allowed).length;
+
+  it('counts a burst as a whole for all but a second of a window, whenever it comes', () => {
+    const limit = new SlidingWindowLimiter(options);
+    expect(burst(limit, 59_999)).toBe(600);
+    for (const nowMs of [60_001, 90_000, 118_999]) expect(burst(limit, nowMs)).toBe(0);
+    expect(burst(limit, 119_000)).toBe(600);
+  });
+
+  it('refuses nobody who paces requests by the limit', () => {
+    const limit = new SlidingWindowLimiter(options);
+    const refused = Array.from({ length: 6_000 }, (_, at) => limit.take('a', at * 100)).filter(
+      ({ allowed }) => !allowed,
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it('lets everybody through with room in the last minute, and nobody more than fits into 59 seconds', () => {
+    const steps = fc.array(fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(70_000)), {
+      minLength: 50,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 30 }), (waits, requestsMax) => {
+        const limit = new SlidingWindowLimiter({ ...options, requestsMax });
+        const passed: number[] = [];
+        let nowMs = 0;
+        for (const wait of waits) {
+          nowMs += wait;
+          const within = (ms: number): number => passed.filter((at) => at > nowMs - ms).length;
+          const { allowed, state } = limit.take('a', nowMs);
+          if (within(60_000) < requestsMax) expect(allowed).toBe(true);
+          if (within(59_000) >= requestsMax) expect(allowed).toBe(false);
+          if (allowed) passed.push(nowMs);
+          expect(state.remaining).toBeGreaterThanOrEqual(requestsMax - within(60_000));
+        }
+      }),
+    );
+  });
+
+  it('tells when there is room again, and when all of it is', () => {
+    const limit = new SlidingWindowLimiter({ ...options, requestsMax: 2 });
+    expect(limit.take('a', 500).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
+    expect(limit.take('a', 30_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.take('a', 40_000)).toMatchObject({ allowed: false, retryAfter: 20 });
+    expect(limit.take('a', 60_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.take('a', 500_000).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
+  });
+});

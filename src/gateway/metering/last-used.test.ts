@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import type { KeyId } from '../auth/key-record.ts';
+import { LastUsedTracker } from './last-used.ts';
+
+/** Before a step is over since anything here was used. */
+const NOW = 7_000;
+
+const [a, b, c] = ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'] as KeyId[] as [KeyId, KeyId, KeyId];
+
+it('tells the last use of a key once, and again from another address or a step later', () => {
+  const uses = new LastUsedTracker({ minIntervalMs: 1_000 });
+  uses.record(a, '192.0.2.1', 5_000);
+  uses.record(a, '192.0.2.2', 5_001);
+  const first = uses.unsaved(NOW);
+  expect(first).toEqual([{ keyId: a, at: 5_001, from: '192.0.2.2' }]);
+  uses.markSaved(first);
+  uses.record(a, '192.0.2.2', 6_000);
+  expect(uses.unsaved(NOW)).toEqual([]);
+  uses.record(a, '192.0.2.3', 6_000);
+  expect(uses.unsaved(NOW)).toEqual([{ keyId: a, at: 6_000, from: '192.0.2.3' }]);
+  uses.markSaved(uses.unsaved(NOW));
+  uses.record(a, '192.0.2.3', 7_000);
+  expect(uses.unsaved(NOW)).toHaveLength(1);
+});
+
+it('tells what could not be stored again, and keeps the address where only messages were sent', () => {
+  const uses = new LastUsedTracker();
+  uses.record(a, '192.0.2.1', 5_000);
+  expect(uses.unsaved(NOW)).toEqual(uses.unsaved(NOW));
+  uses.record(a, null, 6_000);
+  expect(uses.unsaved(NOW)).toEqual([{ keyId: a, at: 6_000, from: '192.0.2.1' }]);
+});
+
+it('remembers so many keys and no more, and forgets those that are idle', () => {
+  const uses = new LastUsedTracker({ keysMax: 2, minIntervalMs: 1_000 });
+  for (const id of [a, b, c]) uses.record(id, null, 1_000);
+  expect(uses.unsaved(NOW).map(({ keyId }) => keyId)).toEqual([a, b]);
+  uses.markSaved(uses.unsaved(NOW));
+  uses.record(b, null, 2_500);
+  uses.evictIdle(2_501);
+  expect(uses.size).toBe(1);
+  uses.record(c, null, 2_502);
+  expect(uses.unsaved(NOW).map(({ keyId }) => keyId)).toEqual([b, c]);
+});
+
+it('tells the very last use of a key that is idle since, and then forgets it', () => {
+  const uses = new LastUsedTracker({ minIntervalMs: 1_000 });
+  uses.record(a, '192.0.2.1', 5_000);
+  uses.markSaved(uses.unsaved(5_000));
+  uses.record(a, '192.0.2.1', 5_900);
+  expect(uses.unsaved(6_900)).toEqual([]);
+  uses.evictIdle(60_000);
+  expect(uses.size).toBe(1);
+  const last = uses.unsaved(6_901);
+  expect(last).toEqual([{ keyId: a, at: 5_900, from: '192.0.2.1' }]);
+  uses.markSaved(last);
+  uses.evictIdle(6_901);
+  expect([uses.unsaved(60_000), uses.size]).toEqual([[], 0]);
+});

@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
+import type { RestCaller, RestOutcome } from '../../protocol/rest/route.ts';
+import { Admission } from '../admission.ts';
+import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
+import { KeyDirectory } from '../auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type PlanLimits } from '../auth/key-record.ts';
+import { QuotaLedger } from '../limits/quota.ts';
+import { CallMeter } from '../metering/call-meter.ts';
+import { UsageMeter } from '../metering/usage-meter.ts';
+import { RestGateway } from './rest-gateway.ts';
+
+const pepper = Buffer.alloc(32, 1);
+
+describe('the quota of REST requests', () => {
+  let answerNow: () => void;
+  let serve: (
+    work: (caller: RestCaller) => Promise<unknown>,
+    limits: Partial<PlanLimits>,
+  ) => Promise<RestOutcome>;
+
+  beforeEach(() => {
+    const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    const quota = new QuotaLedger();
+    const usage = new UsageMeter();
+    const answered = Promise.withResolvers<void>();
+    answerNow = answered.resolve;
+    const source = {
+      request: async () => {
+        await answered.promise;
+        return { body: Buffer.from('1'), errorCode: 0 };
+      },
+    };
+    const { id, text } = generateApiKey('rpc');
+    const gate = new RestGateway({
+      ...{ admission: new Admission({ keys, quota }), source, meter: new CallMeter({ usage, quota }) },
+      log: createLogger('fatal', () => {}),
+    });
+    serve = (work, limits) => {
+      if (keys.find(id) === undefined)
+        keys.apply([
+          {
+            ...{ id, product: 'rpc', familyId: id, name: 'test', digest: digestApiKey(text, pepper) },
+            ...internalKey,
+            ...{ pepperVersion: 1, status: 'active', expiresAt: null, version: 1 },
+            limits: { ...defaultPlanLimits, ...limits },
+          },
+        ]);
+      const route = { name: 'wallet/balance', group: 'wallet', bodyType: 'json' } as const;
+      const request = { route, credential: text, client: unknownClient, traceparent: null, bytesIn: () => 0 };
+      const done = async (caller: RestCaller) => {
+        await work(caller);
+        return Buffer.from('{}');
+      };
+      return gate.serve({ ...request, execute: done }, new AbortController().signal);
+    };
+  });
+
+  const ask = (caller: RestCaller) => caller.request('devnet', 'getBalance', []);
+  const okOf = (outcomes: readonly RestOutcome[]): number =>
+    outcomes.filter(({ failure }) => failure === null).length;
+
+  it('lets one request through on the last credit, however many come at once', async () => {
+    const outcomes = Array.from({ length: 100 }, () => serve(ask, { monthlyCredits: 1 }));
+    answerNow();
+    const ended = await Promise.all(outcomes);
+    expect(okOf(ended)).toBe(1);
+    expect(ended.filter(({ failure }) => failure?.code === 'QUOTA_EXCEEDED')).toHaveLength(99);
+  });
+
+  it('holds what the calls of a request add up to while it is under way', async () => {
+    const five = (caller: RestCaller) => Promise.all(Array.from({ length: 5 }, () => ask(caller)));
+    const first = serve(five, { monthlyCredits: 5 });
+    // Its calls begin in turns of the loop, all of which are over then.
+    await new Promise(setImmediate);
+    expect((await serve(ask, {})).failure?.code).toBe('QUOTA_EXCEEDED');
+    answerNow();
+    expect((await first).failure).toBeNull();
+  });
+
+  it('holds the price of an endpoint that has one, and gives back what was not charged', async () => {
+    const limits = { monthlyCredits: 10, prices: { 'wallet/balance': 4 } };
+    const failing = Array.from({ length: 100 }, () => serve(() => Promise.reject(new Error('lost')), limits));
+    expect((await Promise.all(failing)).filter(({ failure }) => failure?.code === 'INTERNAL')).toHaveLength(
+      3,
+    );
+    const outcomes = Array.from({ length: 100 }, () => serve(ask, limits));
+    answerNow();
+    expect(okOf(await Promise.all(outcomes))).toBe(3);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { clientInfoFor } from '../../protocol/client-info.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { TraceLink } from '../../protocol/request-trace.ts';
+import { internalKey, type KeyId, type KeyRecord } from '../auth/key-record.ts';
+import { RequestContext } from '../request-context.ts';
+import {
+  type ObservedRequest,
+  type RequestEntry,
+  RequestLog,
+  type RequestLogOptions,
+  type RequestResult,
+} from './request-log.ts';
+import { TraceSampler } from './trace-context.ts';
+
+const key = { ...internalKey, id: '7hQ2mKpZ' as KeyId, product: 'rpc', logsBodies: false } as KeyRecord;
+const client = clientInfoFor('192.0.2.7', 'https://app.example');
+
+const good: RequestResult = {
+  wire: 'rpc',
+  product: 'rpc',
+  network: 'devnet',
+  method: 'getBalance',
+  status: 'ok',
+  failure: null,
+  rpcCode: 0,
+  bytesIn: 10,
+  bytesOut: 20,
+  params: Buffer.from('["address"]'),
+  result: Buffer.from('{"value":1}'),
+};
+const limited: RequestResult = {
+  ...good,
+  status: 'limited',
+  failure: new Failure('RATE_LIMITED'),
+  result: null,
+};
+
+/** A visit that began at this time of `performance.now()`. */
+function visitOf(
+  log: RequestLog,
+  startedAt = performance.now(),
+  record: KeyRecord | null = key,
+): ObservedRequest {
+  const visit = new RequestContext(client);
+  return { ...visit, client, startedAt, key: record, trace: log.start(startedAt) };
+}
+
+const never: Partial<RequestLogOptions> = { perSecond: 0, share: 0 };
+
+describe('which requests are kept', () => {
+  it('is decided at their start: so many a second, then a share', () => {
+    const log = new RequestLog({ perSecond: 3, share: 0 });
+    const begin = (at: number) => log.start(at) !== null;
+    expect([1_000, 1_100, 1_200, 1_300, 1_999].map(begin)).toEqual([true, true, true, false, false]);
+    expect([2_000, 2_001].map(begin)).toEqual([true, true]);
+    const all = new RequestLog({ perSecond: 0, share: 1 });
+    expect(all.start(5)).not.toBeNull();
+  });
+
+  it('takes in those that failed or were slow without being chosen, so many a second and without steps', () => {
+    const log = new RequestLog({ ...never, lateMax: 3, slowMs: 50 });
+    const end = (ended: RequestResult, ms: number) => log.end(visitOf(log, 1_000), ended, 1_000 + ms);
+    end(good, 49);
+    end(limited, 1);
+    end(good, 50);
+    end({ ...good, status: 'rpcError', rpcCode: -32602 }, 1);
+    end(limited, 1);
+    expect(log.drain().map(({ status, micros, steps }) => [status, micros, steps])).toEqual([
+      ['limited', 1_000, []],
+      ['ok', 50_000, []],
+      ['rpcError', 1_000, []],
+    ]);
+  });
+
+  it('drops the oldest when nobody takes them out, and counts them', () => {
+    const log = new RequestLog({ perSecond: 100, entriesMax: 2 });
+    for (const method of ['a', 'b', 'c']) log.end(visitOf(log, 1_000), { ...good, method }, 1_001);
+    expect(log.drain().map(({ method }) => method)).toEqual(['b', 'c']);
+    expect([log.dropped, log.waiting]).toEqual([1, 0]);
+  });
+});
+
+describe('an entry', () => {
+  const entryOf = (ended: RequestResult, record: KeyRecord | null = key): RequestEntry => {
+    const log = new RequestLog({ perSecond: 1 });
+    const now = performance.now();
+    log.end(visitOf(log, now, record), ended, now + 5);
+    return log.drain()[0]!;
+  };
+
+  it('says who asked, what, from where and what came of it', () => {
+    expect(entryOf(good)).toEqual({
+      at: expect.any(Number),
+      customerId: 'house',
+      keyId: '7hQ2mKpZ',
+      product: 'rpc',
+      network: 'devnet',
+      method: 'getBalance',
+      status: 'ok',
+      http: 200,
+      rpcCode: 0,
+      failure: null,
+      micros: 5_000,
+      bytesIn: 10,
+      bytesOut: 20,
+      node: null,
+      address: '192.0.2.7',
+      origin: 'https://app.example',
+      steps: [{ name: 'authenticate', node: null, startMs: 0, endMs: 5, outcome: 'ok' }],
+      params: null,
+      result: null,
+    });
+  });
+
+  it('has the codes of its wire', () => {
+    const codes = (wire: RequestResult['wire']) => {
+      const { http, rpcCode, failure } = entryOf({ ...limited, wire });
+      return [http, rpcCode, failure];
+    };
+    expect(codes('rpc')).toEqual([429, new Failure('RATE_LIMITED').row.rpc, 'RATE_LIMITED']);
+    expect(codes('socket')).toEqual([0, new Failure('RATE_LIMITED').row.rpc, 'RATE_LIMITED']);
+    expect(codes('rest')).toEqual([429, 0, 'RATE_LIMITED']);
+    expect(codes('grpc')).toEqual([0, 0, 'RATE_LIMITED']);
+  });
+
+  it('has bodies only of keys that allow it', () => {
+    expect(entryOf(good, { ...key, logsBodies: true })).toMatchObject({
+      params: '["address"]',
+      result: '{"value":1}',
+    });
+    expect(entryOf(good, null)).toMatchObject({ keyId: null, customerId: null, params: null, result: null });
+  });
+
+  it('keeps a method that a stranger made up short and clean', () => {
+    const method = `svc_rpc_live_${'7'.repeat(46)}\0${'x'.repeat(99)}`;
+    expect(entryOf({ ...good, method }).method).toMatch(/^svc_rpc_live_\[redacted\] x*$/);
+  });
+});
+
+describe('the steps of a request', () => {
+  const stepsOf = (
+    visit: Partial<ObservedRequest>,
+    failure: string | null,
+    work: (log: ObservedRequest) => void = () => {},
+  ) => {
+    const log = new RequestLog({ perSecond: 1, stepsMax: 2 });
+    const begun = { ...visitOf(log, 0), ...visit };
+    work(begun);
+    const ended = failure === null ? good : { ...limited, failure: new Failure(failure as 'INVALID_KEY') };
+    log.end(begun, ended, 9);
+    return log
+      .drain()[0]!
+      .steps.map(({ name, node, startMs, endMs, outcome }) =>
+        [name, node, startMs, endMs, outcome].join(' '),
+      );
+  };
+
+  it('end where it was refused', () => {
+    expect(stepsOf({ key: null }, 'INVALID_KEY')).toEqual(['authenticate  0 9 INVALID_KEY']);
+    expect(stepsOf({ authenticatedAt: 2 }, 'RATE_LIMITED')).toEqual([
+      'authenticate  0 2 ok',
+      'limit  2 9 RATE_LIMITED',
+    ]);
+  });
+
+  it('tell of each attempt, up to so many', () => {
+    const attempt = (node: string, startedAt: number, outcome: string) => ({
+      ...{ node, startedAt, outcome },
+      endedAt: startedAt + 1.2345,
+    });
+    const steps = stepsOf({ authenticatedAt: 1, limitedAt: 2 }, null, ({ trace }) => {
+      trace!.onAttempt(attempt('a', 3, 'connection lost'));
+      trace!.onAttempt(attempt('b', 5, 'ok'));
+      trace!.onAttempt(attempt('c', 7, 'ok'));
+    });
+    expect(steps).toEqual([
+      'authenticate  0 1 ok',
+      'limit  1 2 ok',
+      'upstream a 3 4.235 connection lost',
+      'upstream b 5 6.235 ok',
+    ]);
+  });
+});
+
+describe('spans', () => {
+  it('are told of the share of requests that the log may not keep', () => {
+    const told: [RequestEntry, TraceLink][] = [];
+    const sink = { add: (entry: RequestEntry, link: TraceLink) => void told.push([entry, link]) };
+    const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
+    log.end(visitOf(log), good, performance.now());
+    expect(told).toHaveLength(1);
+    expect(told[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
+    expect(log.drain()).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import type { Failure } from '../../protocol/errors.ts';
+import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
+import type { Backlog } from '../../streams/session.ts';
+import type { KeyRecord } from '../auth/key-record.ts';
+import type { LiveConnection } from '../telemetry/live-connections.ts';
+import type { SessionSubscription } from './subscription-limits.ts';
+
+const emptyBacklog: Backlog = { queuedMessages: 0, queuedBytes: 0 };
+
+/** What a subscription is about, in words of the wire: its method, and the address or signature that it names first. */
+export function describeSubscription(subscription: Subscription): string {
+  const { subscribe } = subscriptions[subscription.kind];
+  const target = targetOf(subscription);
+  return target === null ? subscribe : `${subscribe} ${target}`;
+}
+
+function targetOf(subscription: Subscription): string | null {
+  switch (subscription.kind) {
+    case 'account':
+      return subscription.address;
+    case 'program':
+      return subscription.program;
+    case 'signature':
+      return subscription.signature;
+    case 'logs':
+      return typeof subscription.of === 'string' ? subscription.of : subscription.of.mentions;
+    case 'block':
+      return subscription.mentions;
+    case 'transaction': {
+      const { signature, include, required, exclude } = subscription.filter;
+      return signature ?? include[0] ?? required[0] ?? exclude[0] ?? null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** A WebSocket as lists of connections show it. */
+export class LiveSession implements LiveConnection {
+  readonly kind = 'websocket';
+  readonly rpc = null;
+  readonly key: KeyRecord;
+  readonly address: string;
+  readonly end: (failure: Failure) => void;
+  messages = 0;
+  bytes = 0;
+  /** Where it can be seen what waits for the client. */
+  backlog: Backlog = emptyBacklog;
+  readonly #open: ReadonlySet<SessionSubscription>;
+
+  /** @param open - its subscriptions. @param end - ends the connection. */
+  constructor(
+    key: KeyRecord,
+    address: string,
+    open: ReadonlySet<SessionSubscription>,
+    end: (failure: Failure) => void,
+  ) {
+    this.key = key;
+    this.address = address;
+    this.#open = open;
+    this.end = end;
+  }
+
+  get subscriptions(): number {
+    return this.#open.size;
+  }
+
+  get queuedMessages(): number {
+    return this.backlog.queuedMessages;
+  }
+
+  get queuedBytes(): number {
+    return this.backlog.queuedBytes;
+  }
+
+  describe(max: number): string[] {
+    const descriptions: string[] = [];
+    for (const { subscription } of this.#open) {
+      if (descriptions.length >= max) break;
+      if (subscription !== null) descriptions.push(describeSubscription(subscription));
+    }
+    return descriptions;
+  }
+}

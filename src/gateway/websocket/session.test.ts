@@ -1,0 +1,398 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
+import { createLogger } from '../../base/log.ts';
+import type { Call, RpcResponse } from '../../protocol/call.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import type { Notification } from '../../streams/notification.ts';
+import type { Session, SubscribeOutcome, Subscriber } from '../../streams/session.ts';
+import { Admission } from '../admission.ts';
+import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
+import { KeyDirectory } from '../auth/key-directory.ts';
+import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
+import { QuotaLedger } from '../limits/quota.ts';
+import { CallMeter } from '../metering/call-meter.ts';
+import { UsageMeter } from '../metering/usage-meter.ts';
+import { LiveConnections } from '../telemetry/live-connections.ts';
+import { SubmissionLog } from '../telemetry/submission-log.ts';
+import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
+const noSignal = new AbortController().signal;
+
+class Ear implements Subscriber {
+  readonly heard: string[] = [];
+  onNotification(_notification: Notification, last: boolean): void {
+    this.heard.push(last ? 'last' : 'one');
+  }
+  onError(failure: Failure): void {
+    this.heard.push(failure.code);
+  }
+}
+
+/** The parameters of transactionSubscribe with so many different addresses. */
+function listOf(count: number): string {
+  const addresses = Array.from({ length: count }, (_, at) => {
+    const bytes = Buffer.alloc(32, 1);
+    bytes.writeUInt32BE(at);
+    return encodeBase58(bytes);
+  });
+  return JSON.stringify([{ accountInclude: addresses }, { transactionDetails: 'signatures' }]);
+}
+
+describe('the session of a connection', () => {
+  let keys: KeyDirectory;
+  let usage: UsageMeter;
+  let quota: QuotaLedger;
+  let feed: ScriptedFeed;
+  let gate: WebSocketGateway;
+  let createGate: (options?: WebSocketGatewayOptions) => WebSocketGateway;
+  let asked: Call[];
+  let answer: () => Promise<RpcResponse>;
+  let lines: string[];
+  let text: string;
+  let record: KeyRecord;
+  let ended: string[];
+  let connections: LiveConnections;
+  let submissions: SubmissionLog;
+
+  beforeEach(() => {
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    usage = new UsageMeter();
+    quota = new QuotaLedger();
+    feed = new ScriptedFeed();
+    asked = [];
+    ended = [];
+    connections = new LiveConnections();
+    submissions = new SubmissionLog();
+    lines = [];
+    answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
+    const source = {
+      request: (call: Call) => {
+        asked.push(call);
+        return answer();
+      },
+    };
+    const log = createLogger('trace', (line) => lines.push(line));
+    createGate = (options) =>
+      new WebSocketGateway(
+        {
+          ...{ admission: new Admission({ keys, quota }), source, log, feed },
+          meter: new CallMeter({ usage, quota }),
+          ...{ connections, submissions },
+          refusal: quota.exceeded.bind(quota),
+        },
+        options,
+      );
+    gate = createGate();
+    const key = generateApiKey('rpc');
+    text = key.text;
+    record = {
+      ...{ id: key.id, product: 'rpc', familyId: 'f1', name: 'test' },
+      ...internalKey,
+      ...{ digest: digestApiKey(text, pepper), pepperVersion: 1 },
+      ...{ status: 'active', expiresAt: null, limits: unlimited, version: 1 },
+    };
+    keys.apply([record]);
+  });
+
+  afterEach(() => gate.close());
+
+  const change = (part: Partial<KeyRecord>): void => {
+    record = { ...record, ...part, version: record.version + 1 };
+    keys.apply([record]);
+  };
+  const connect = (credential: string | null = text): Session =>
+    gate.connect({ credential, client: unknownClient }, 'rpc', 'devnet', (failure) =>
+      ended.push(failure.code),
+    );
+  const subscribe = (
+    session: Session,
+    method = 'slotSubscribe',
+    params: string | null = null,
+    ear = new Ear(),
+  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, ear);
+  const codeOf = ({ error }: SubscribeOutcome): string | number | null => error?.code ?? null;
+  const refusalOf = (credential: string | null = text): unknown => {
+    try {
+      connect(credential);
+      return null;
+    } catch (thrown) {
+      return thrown;
+    }
+  };
+
+  it.each([
+    ['no key', null, 'MISSING_KEY'],
+    ['a key that does not exist', generateApiKey('rpc').text, 'INVALID_KEY'],
+  ])('does not begin with %s, and meters it under nobody', (_, credential, code) => {
+    expect(refusalOf(credential)).toMatchObject({ code });
+    expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
+  });
+
+  it('has no more subscriptions than its key may have in all its connections', async () => {
+    gate = createGate({ subscriptionLimits: { keySubscriptionsMax: 2 } });
+    const [one, other] = [connect(), connect()];
+    const first = await subscribe(one);
+    expect(codeOf(await subscribe(other))).toBeNull();
+    const { error } = await subscribe(other);
+    expect(error).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { keySubscriptionsMax: 2 } });
+    first.opened?.close();
+    first.opened?.close();
+    expect(codeOf(await subscribe(other))).toBeNull();
+    expect(codeOf(await subscribe(other))).toBe('SUBSCRIPTION_LIMIT');
+    other.end();
+    expect(codeOf(await subscribe(one))).toBeNull();
+  });
+
+  it('holds no more addresses than its key may in all connections, in lists or one by one', async () => {
+    gate = createGate({ subscriptionLimits: { keyAddressesMax: 4 } });
+    const session = connect();
+    const three = listOf(3);
+    const held = await subscribe(session, 'transactionSubscribe', three);
+    expect(codeOf(await subscribe(session))).toBeNull();
+    const other = connect();
+    const { error } = await subscribe(other);
+    expect(error).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { keyAddressesMax: 4 } });
+    held.opened?.close();
+    held.opened?.close();
+    expect(codeOf(await subscribe(other, 'transactionSubscribe', three))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+    other.end();
+    expect(codeOf(await subscribe(session, 'transactionSubscribe', three))).toBeNull();
+  });
+
+  it('pays for each thousand addresses as for another call', async () => {
+    change({ limits: { ...unlimited, rpcPerSecond: 1, rpcBurst: 4 } });
+    const session = connect();
+    expect(codeOf(await subscribe(session, 'transactionSubscribe', listOf(2_000)))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('RATE_LIMITED');
+  });
+
+  it('keeps its place while its socket is not closed, though nothing of it goes on', async () => {
+    change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
+    const session = connect();
+    await subscribe(session);
+    session.end();
+    expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+    session.close();
+    session.close();
+    expect(refusalOf()).toBeNull();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
+  it('does not begin beyond the connections of the plan, and does when one has ended', () => {
+    change({ limits: { ...unlimited, wsConnectionsMax: 2 } });
+    const first = connect();
+    connect();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT', facts: { connectionsMax: 2 } });
+    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'limited', requests: 1 }]);
+    first.close();
+    first.close();
+    expect(refusalOf()).toBeNull();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
+  it('shares its places with the other keys of the family', () => {
+    const other = generateApiKey('rpc');
+    const digest = digestApiKey(other.text, pepper);
+    change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
+    keys.apply([{ ...record, id: other.id, digest }]);
+    connect(other.text);
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
+  it('takes the rate of the plan for connecting, calling and subscribing alike', async () => {
+    change({ limits: { ...unlimited, rpcPerSecond: 0.001, rpcBurst: 3 } });
+    const session = connect();
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure).toBeNull();
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('RATE_LIMITED');
+    const { error } = await subscribe(session);
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 3, remaining: 0 } });
+    expect(refusalOf()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect([asked.length, feed.openings.length]).toEqual([1, 1]);
+  });
+
+  it('leads calls the way of any other call, metered and priced alike', async () => {
+    const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
+    expect(String(outcome.response?.body)).toBe('"ok"');
+    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { nature: 'pinned' } }]);
+    const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
+    ]);
+  });
+
+  it('meters each subscription under its method, at its price', async () => {
+    const session = connect();
+    await subscribe(session, 'programSubscribe', '["11111111111111111111111111111111"]');
+    await subscribe(session, 'accountSubscribe', '["nonsense"]');
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'programSubscribe', status: 'ok', requests: 1, bytesIn: 50, credits: 5 },
+      { method: 'accountSubscribe', status: 'rpcError', requests: 1, credits: 1 },
+    ]);
+  });
+
+  it('opens no more subscriptions at once than credits are left for, and gives back what came to nothing', async () => {
+    change({ limits: { ...unlimited, monthlyCredits: 1 } });
+    const session = connect();
+    const ears = Array.from({ length: 100 }, () => new Ear());
+    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const lost = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
+    feed.gate = async () => {};
+    const met = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
+    expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
+  });
+
+  it('refuses wrong parameters with the words of the method, and opens nothing', async () => {
+    const { error } = await subscribe(connect(), 'accountSubscribe', '["nonsense"]');
+    expect(error).toMatchObject({ code: -32_602, message: 'Invalid Request: Invalid pubkey provided' });
+    expect(feed.openings).toEqual([]);
+  });
+
+  it('holds as many subscriptions as the plan allows, those under way included', async () => {
+    change({ limits: { ...unlimited, wsSubscriptionsMax: 2 } });
+    const session = connect();
+    const [first, , third] = await Promise.all([
+      subscribe(session),
+      subscribe(session, 'rootSubscribe'),
+      subscribe(session),
+    ]);
+    expect(third?.error).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { subscriptionsMax: 2 } });
+    first?.opened?.close();
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+  });
+
+  it('has room again when a signature has fired, a feed failed or a subscription was refused', async () => {
+    change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
+    const session = connect();
+    const signature = `["${'1'.repeat(64)}"]`;
+    const ear = new Ear();
+    (await subscribe(session, 'signatureSubscribe', signature, ear)).opened?.start();
+    feed.emit('signature', '{}', true);
+    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    feed.openings.at(-1)?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(codeOf(await subscribe(session, 'slotSubscribe', '[1]'))).toBe(-32_602);
+    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
+    feed.gate = async () => {};
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect(ear.heard).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+  });
+
+  it('is told when its key ends, and does nothing for it any longer', async () => {
+    const session = connect();
+    change({ status: 'revoked' });
+    expect(ended).toEqual(['INVALID_KEY']);
+    expect(codeOf(await subscribe(session))).toBe('INVALID_KEY');
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('INVALID_KEY');
+    expect([asked, feed.openings]).toEqual([[], []]);
+  });
+
+  it('ends its subscriptions when it closes, also one that is just being opened', async () => {
+    const session = connect();
+    const ear = new Ear();
+    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    const opening = Promise.withResolvers<void>();
+    feed.gate = () => opening.promise;
+    const late = subscribe(session, 'rootSubscribe', null, ear);
+    session.close();
+    opening.resolve();
+    expect(codeOf(await late)).toBe('CLIENT_GONE');
+    feed.emit('slot', '1');
+    feed.emit('root', '1');
+    expect(ear.heard).toEqual([]);
+    change({ status: 'revoked' });
+    expect(ended).toEqual([]);
+  });
+
+  it('does nothing after it closed', async () => {
+    const session = connect();
+    session.close();
+    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('CLIENT_GONE');
+    expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
+    expect([asked, feed.openings]).toEqual([[], []]);
+  });
+
+  it('meters notifications by number and bytes, without a request', () => {
+    const session = connect();
+    session.recordSent(3, 900);
+    session.recordSent(2, 100);
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'notifications', status: 'ok', requests: 0, messages: 5, bytesOut: 1_000 },
+    ]);
+  });
+
+  it('follows its key: a plan that changes counts from then on', async () => {
+    const session = connect();
+    const limits = { ...unlimited, monthlyCredits: 1_000, streamCredits: 2, wsSubscriptionsMax: 0 };
+    change({ planId: 'other', limits });
+    session.recordSent(1, 300_000);
+    expect(usage.drain()).toMatchObject([{ method: 'notifications', credits: 6 }]);
+    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, own: 6 }]);
+    expect(session.limits.subscriptionsMax).toBe(0);
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+    usage.drain();
+    change({ status: 'revoked' });
+    session.recordSent(1, 100_000);
+    expect(usage.drain()).toMatchObject([{ messages: 2, bytesOut: 400_000 }]);
+  });
+
+  it('makes an internal error of whatever a feed throws, and says it in the log only', async () => {
+    feed.gate = () => Promise.reject(new Error(`broke with ${text}`));
+    const { error } = await subscribe(connect());
+    expect(error).toMatchObject({ code: 'INTERNAL', message: 'Internal error' });
+    expect(lines.join()).toContain('broke with svc_rpc_live_[redacted]');
+    expect(usage.drain()).toMatchObject([{ method: 'slotSubscribe', status: 'gateway', credits: 0 }]);
+  });
+
+  it('is listed while its place is taken, with what it is subscribed to and what waits for the client', async () => {
+    const session = connect();
+    const address = 'So11111111111111111111111111111111111111112';
+    await subscribe(session, 'accountSubscribe', `["${address}"]`);
+    await subscribe(session);
+    session.recordSent(3, 300);
+    session.setBacklog?.({ queuedMessages: 4, queuedBytes: 500 });
+    const [live] = connections.snapshot(9);
+    expect(live).toMatchObject({
+      ...{ kind: 'websocket', rpc: null, keyId: record.id, customerId: 'house', subscriptions: 2 },
+      about: [`accountSubscribe ${address}`, 'slotSubscribe'],
+      ...{ messages: 3, bytes: 300, queuedMessages: 4, queuedBytes: 500 },
+    });
+    session.recordLagged?.();
+    expect(connections.laggedMinutes()).toMatchObject([{ customerId: 'house', connections: 1 }]);
+    connections.close(live!.id, new Failure('CLOSED_BY_OWNER'));
+    expect(ended).toEqual(['CLOSED_BY_OWNER']);
+    session.end();
+    expect(connections.size).toBe(1);
+    session.close();
+    expect(connections.size).toBe(0);
+  });
+
+  it('has what became of each transaction kept, and of nothing else', async () => {
+    const session = connect();
+    const signed = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
+    const params = Buffer.from(JSON.stringify([signed.toString('base64'), { encoding: 'base64' }]));
+    const send = () => session.call('sendTransaction', params, 10, 1, new AbortController().signal);
+    await send();
+    answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+    await send();
+    answer = async () => ({ body: Buffer.from('{}'), errorCode: -32002 });
+    await send();
+    await session.call('getSlot', null, 10, 1, new AbortController().signal);
+    const kept = submissions.drain();
+    expect(kept.map(({ outcome }) => outcome)).toEqual([
+      ...['accepted', 'UPSTREAM_TIMEOUT', 'JSON-RPC error -32002'],
+    ]);
+    expect(kept[0]).toMatchObject({ keyId: record.id, customerId: 'house', network: 'devnet', attempts: [] });
+    expect(kept[0]!.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+  });
+});

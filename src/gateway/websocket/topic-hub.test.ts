@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Subscription } from '../../protocol/subscriptions.ts';
+import type { Notification } from '../../streams/notification.ts';
+import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
+import { TopicHub } from './topic-hub.ts';
+
+const slot: Subscription = { kind: 'slot' };
+const root: Subscription = { kind: 'root' };
+const signature = { kind: 'signature', signature: 's', commitment: 'confirmed', received: true };
+
+/** Keeps all it hears: notifications as JSON texts, failures by their codes. */
+class Ear implements Subscriber {
+  readonly heard: string[] = [];
+  readonly notifications: Notification[] = [];
+
+  onNotification(notification: Notification, last: boolean): void {
+    this.notifications.push(notification);
+    const { bytes } = notification.frame(7);
+    this.heard.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
+  }
+
+  onError(failure: Failure): void {
+    this.heard.push(failure.code);
+  }
+}
+
+let feed: ScriptedFeed;
+let hub: TopicHub;
+
+async function join(subscription: unknown = slot, ear = new Ear()): Promise<[OpenSubscription, Ear]> {
+  const open = await hub.join(subscription as Subscription, ear);
+  open.start();
+  return [open, ear];
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  feed = new ScriptedFeed();
+  hub = new TopicHub(feed, { graceMs: 5_000, openTimeoutMs: 1_000, topicsMax: 2, bufferedMax: 3 });
+});
+
+afterEach(() => {
+  hub.close();
+  vi.useRealTimers();
+});
+
+describe('subscribers of the same', () => {
+  it('cost one opening and hear the very same notification', async () => {
+    const ears = await Promise.all(Array.from({ length: 100 }, () => join()));
+    feed.emit('slot', '1');
+    expect(feed.openings).toHaveLength(1);
+    const shared = new Set(ears.map(([, ear]) => ear.notifications[0]));
+    expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
+  });
+
+  it('that ask for something else are told apart', async () => {
+    const [, a] = await join(slot);
+    const [, b] = await join(root);
+    feed.emit('root', '5');
+    expect([a.heard, b.heard, feed.openings.length]).toEqual([[], ['5'], 2]);
+  });
+
+  it('wait for one opening, and all are refused when it is', async () => {
+    const gate = Promise.withResolvers<void>();
+    feed.gate = () => gate.promise;
+    const joining = Promise.allSettled([join(), join(), join()]);
+    gate.reject(new RpcError(-32_601, 'Method not found'));
+    const codes = (await joining).map((one) => one.status === 'rejected' && one.reason.code);
+    expect([codes, feed.openings.length, hub.size]).toEqual([[-32_601, -32_601, -32_601], 1, 0]);
+  });
+
+  it('may try again after a refusal', async () => {
+    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    await expect(join()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    feed.gate = async () => {};
+    const [, ear] = await join();
+    feed.emit('slot', '1');
+    expect(ear.heard).toContain('1');
+  });
+
+  it('all hear that the feed fails, and whoever comes then opens anew', async () => {
+    const [, a] = await join();
+    const [, b] = await join();
+    feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    feed.openings[0]?.listener.onNotification(Buffer.from('1'), false);
+    expect([a.heard, b.heard]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+    await join();
+    expect(feed.openings).toHaveLength(2);
+  });
+});
+
+describe('a feed that has no room', () => {
+  const full = new Failure('OVERLOADED');
+
+  it('gets back what nobody subscribes to, and is asked once more', async () => {
+    const [open] = await join();
+    open.close();
+    feed.gate = async ({ kind }) => {
+      if (kind === 'root' && feed.live.some(({ subscription }) => subscription.kind === 'slot')) throw full;
+    };
+    const [, ear] = await join(root);
+    feed.emit('root', '1');
+    expect([ear.heard.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
+  });
+
+  it('is not asked again where everything is subscribed to', async () => {
+    await join();
+    feed.gate = () => Promise.reject(full);
+    await expect(join(root)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(feed.openings).toHaveLength(2);
+  });
+});
+
+describe('what is held', () => {
+  const listOf = (count: number, first: string) => ({
+    kind: 'transaction',
+    dialect: 'helius',
+    filter: { include: Array(count).fill(first), exclude: [], required: [] },
+  });
+
+  it('has so many addresses at most, and those that nobody subscribes to make room', async () => {
+    hub = new TopicHub(feed, { addressesMax: 5 });
+    const [first] = await join(listOf(3, 'a'));
+    await expect(join(listOf(3, 'b'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await join(listOf(3, 'a'));
+    await join(listOf(2, 'c'));
+    expect(hub.size).toBe(2);
+    first.close();
+    await expect(join(listOf(2, 'd'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    // Long lists of others keep nobody out who names one address.
+    await join(listOf(1, 'e'));
+  });
+
+  it('has so many feeds at most that nobody subscribes to', async () => {
+    hub = new TopicHub(feed, { idleMax: 2 });
+    for (let at = 0; at < 5; at++) (await join(listOf(1, `${at}`)))[0].close();
+    expect([hub.size, feed.live.length]).toEqual([2, 2]);
+    expect(feed.openings.map(({ closed }) => closed)).toEqual([true, true, true, false, false]);
+  });
+});
+
+describe('a feed that takes too long', () => {
+  it('is given up with UPSTREAM_TIMEOUT, and ended when it opens all the same', async () => {
+    const gate = Promise.withResolvers<void>();
+    feed.gate = () => gate.promise;
+    const joining = join();
+    const refused = expect(joining).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await refused;
+    gate.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([feed.live.length, hub.size]).toEqual([0, 0]);
+  });
+});
+
+describe('a subscription that ends', () => {
+  it('leaves the feed open for the grace period, in which coming back is free', async () => {
+    const [open] = await join();
+    open.close();
+    vi.advanceTimersByTime(4_999);
+    const [again, ear] = await join();
+    vi.advanceTimersByTime(60_000);
+    feed.emit('slot', '1');
+    expect([feed.openings.length, feed.live.length, ear.heard]).toEqual([1, 1, ['1']]);
+    again.close();
+    vi.advanceTimersByTime(5_000);
+    expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
+  });
+
+  it('hears nothing more, and leaves the others what they have', async () => {
+    const [open, gone] = await join();
+    const [, stays] = await join();
+    open.close();
+    open.close();
+    vi.advanceTimersByTime(60_000);
+    feed.emit('slot', '1');
+    expect([gone.heard, stays.heard, feed.live.length]).toEqual([[], ['1'], 1]);
+  });
+
+  it('may end while it is told something', async () => {
+    const opened: OpenSubscription[] = [];
+    const leaving = new Ear();
+    leaving.onNotification = () => opened[0]?.close();
+    opened.push((await join(slot, leaving))[0]);
+    const [, stays] = await join();
+    feed.emit('slot', '1');
+    feed.emit('slot', '2');
+    expect(stays.heard).toEqual(['1', '2']);
+  });
+});
+
+describe('what is told before the acknowledgement went out', () => {
+  it('is heard after it, in order', async () => {
+    const ear = new Ear();
+    const open = await hub.join(slot, ear);
+    feed.emit('slot', '1');
+    feed.emit('slot', '2');
+    expect(ear.heard).toEqual([]);
+    open.start();
+    feed.emit('slot', '3');
+    expect(ear.heard).toEqual(['1', '2', '3']);
+  });
+
+  it('is not lost when the feed tells before it has opened', async () => {
+    feed.gate = async () => feed.openings[0]?.listener.onNotification(Buffer.from('1'), true);
+    const [, ear] = await join(signature);
+    expect([ear.heard, hub.size]).toEqual([['1 last'], 0]);
+  });
+
+  it('is held within bounds; beyond them the subscription fails', async () => {
+    const ear = new Ear();
+    const open = await hub.join(slot, ear);
+    for (const one of ['1', '2', '3', '4', '5']) feed.emit('slot', one);
+    open.start();
+    expect(ear.heard).toEqual(['1', '2', '3', 'OVERLOADED']);
+  });
+
+  it('is not heard at all when the subscription ended first', async () => {
+    const ear = new Ear();
+    const open = await hub.join(slot, ear);
+    feed.emit('slot', '1');
+    open.close();
+    open.start();
+    expect(ear.heard).toEqual([]);
+  });
+});
+
+describe('a signature', () => {
+  it('is over with its last notification: whoever comes later opens anew', async () => {
+    const [, first] = await join(signature);
+    feed.emit('signature', '"received"');
+    feed.emit('signature', '"done"', true);
+    const [, second] = await join(signature);
+    expect(first.heard).toEqual(['received', 'done last']);
+    expect([second.heard, feed.openings.length]).toEqual([[], 2]);
+  });
+
+  it('tells those who come between its two notifications the first one too', async () => {
+    await join(signature);
+    feed.emit('signature', '"received"');
+    const [, late] = await join(signature);
+    feed.emit('signature', '"done"', true);
+    expect([late.heard, feed.openings.length]).toEqual([['received', 'done last'], 1]);
+  });
+});
+
+describe('the number of topics', () => {
+  it('has a limit, and those that nobody holds make room first', async () => {
+    const [open] = await join(slot);
+    await join(root);
+    await expect(join(signature)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    open.close();
+    await join(signature);
+    expect(feed.live.map(({ subscription }) => subscription.kind)).toEqual(['root', 'signature']);
+  });
+});

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HttpParser, type HttpSink } from './llhttp.ts';
+import {
+  connectionDirective,
+  NOT_SIMPLE,
+  parseSimpleHeaders,
+  parseSimpleLength,
+} from './simple-header-parser.ts';
+
+/** The fields of a head as they are told, and where it ends; null: it is left to the parser. */
+function plain(text: string): { fields: [string, string][]; end: number } | null {
+  const bytes = Buffer.from(text, 'latin1');
+  const fields: [string, string][] = [];
+  const end = parseSimpleHeaders(bytes, 0, bytes.length, {
+    onHeader(from, nameStart, nameEnd, start, stop) {
+      const name = from.toString('latin1', nameStart, nameEnd);
+      fields.push([name, from.toString('latin1', start, stop)]);
+      // As whoever reads heads does: of lengths, only the parser knows what is wrong with one that is none.
+      return name.toLowerCase() !== 'content-length' || parseSimpleLength(from, start, stop) >= 0;
+    },
+  });
+  return end === NOT_SIMPLE ? null : { fields, end };
+}
+
+const LINE = 'HTTP/1.1 200 OK\r\n';
+
+/** The same as llhttp reads it, behind a good line. */
+function parsed(text: string): { fields: [string, string][]; end: number } | null {
+  const fields: [string, string][] = [];
+  let inName = false;
+  let isWhole = false;
+  const sink: HttpSink = {
+    onUrl: () => {},
+    onField(bytes, start, end) {
+      const piece = bytes.toString('latin1', start, end);
+      if (inName) fields.at(-1)![0] += piece;
+      else fields.push([piece, '']);
+      inName = true;
+    },
+    onValue(bytes, start, end) {
+      fields.at(-1)![1] += bytes.toString('latin1', start, end);
+      inName = false;
+    },
+    onHead() {
+      isWhole = true;
+      return true;
+    },
+    onBody: () => {},
+    onEnd: () => true,
+  };
+  const parser = new HttpParser('response', sink);
+  const end = parser.read(Buffer.from(LINE + text, 'latin1'));
+  parser.free();
+  const trimmed = fields.map(([name, value]): [string, string] => [name, value.replace(/[ \t]+$/, '')]);
+  return isWhole ? { fields: trimmed, end: end - LINE.length } : null;
+}
+
+describe('the fields of an ordinary head', () => {
+  it('are told with their places, values without the blanks around them', () => {
+    expect(plain('Content-Length: 12\r\nx-a:  b c  \r\nempty:\r\n\r\nbody')).toEqual({
+      fields: [
+        ['Content-Length', '12'],
+        ['x-a', 'b c'],
+        ['empty', ''],
+      ],
+      end: 43,
+    });
+    expect(plain('\r\n')).toEqual({ fields: [], end: 2 });
+  });
+
+  it.each([
+    ['that is not whole', 'a: b\r\n'],
+    ['that ends within a line end', 'a: b\r\n\r'],
+    ['with a line that goes on', 'a: b\r\n c\r\n\r\n'],
+    ['with a blank before a colon', 'a : b\r\n\r\n'],
+    ['with a field without a name', ': b\r\n\r\n'],
+    ['with a line without a colon', 'a\r\n\r\n'],
+    ['with line feeds alone', 'a: b\n\n'],
+    ['with returns alone', 'a: b\rc: d\r\n\r\n'],
+    ['with a tab', 'a: b\t\r\n\r\n'],
+    ['with a byte that is no text', 'a: b\0\r\n\r\n'],
+    ['with letters beyond ASCII', 'a: \xe9\r\n\r\n'],
+    ['with nothing', ''],
+  ])('are left to the parser in one %s', (_what, text) => {
+    expect(plain(text)).toBeNull();
+  });
+
+  const odd = fc.constantFrom(
+    '\r',
+    '\n',
+    '\r\n',
+    ' ',
+    '\t',
+    ':',
+    '\0',
+    '\x7f',
+    '\xe9',
+    '"',
+    '(',
+    'é'.slice(0, 1),
+  );
+  const part = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom(
+        'a',
+        'Content',
+        '-',
+        'Length',
+        'Connection',
+        '12',
+        'close',
+        'b c',
+        '~',
+        ': ',
+        ':',
+        '\r\n',
+      ),
+    },
+    { weight: 1, arbitrary: odd },
+  );
+
+  it('are those that llhttp finds, wherever they are read at all', () => {
+    let read = 0;
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 24 }), (parts) => {
+        const text = `${parts.join('')}\r\n\r\n`;
+        const found = plain(text);
+        if (found === null) return;
+        read++;
+        expect(found).toEqual(parsed(text));
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(read).toBeGreaterThan(500);
+  });
+});
+
+describe('what stands in a field', () => {
+  it('says how the connection goes on, where that is beyond doubt', () => {
+    const said = (field: string) => {
+      const [name = '', value = ''] = field.split(': ');
+      const bytes = Buffer.from(field);
+      return connectionDirective(bytes, 0, name.length, bytes.length - value.length, bytes.length);
+    };
+    const fields = ['Connection: Close', 'connection: KEEP-ALIVE', 'connection: close, x', 'connection: '];
+    expect(fields.map(said)).toEqual(['close', 'keep-alive', 'odd', 'odd']);
+    expect(['Proxy-Connection: close', 'connections: close'].map(said)).toEqual(['odd', 'nothing']);
+  });
+
+  it('is a length of digits and nothing else', () => {
+    const of = (text: string) => parseSimpleLength(Buffer.from(text), 0, text.length);
+    expect(['0', '17', '007', '999999999'].map(of)).toEqual([0, 17, 7, 999_999_999]);
+    expect(['', '1000000000', '-1', '+1', '1 ', '0x1', '1,1'].map(of)).toEqual(Array(7).fill(-1));
+  });
+});

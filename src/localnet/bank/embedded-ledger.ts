@@ -1,0 +1,399 @@
+import type { Commitment } from '../../protocol/commitment.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Block } from '../../solana/block.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { feeOf } from '../../solana/transaction/fee.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import { type Lamports, type Slot, slot } from '../../solana/units.ts';
+import type { LedgerEvent } from '../../streams/ledger-event.ts';
+import { EpochTurn } from '../epoch-rewards/epoch-turn.ts';
+import {
+  INTAKE_MAX_TRANSACTIONS,
+  type LedgerOptions,
+  WAITING_MAX_TRANSACTIONS,
+} from '../genesis/ledger-options.ts';
+import { shredVersion } from '../genesis/shred-version.ts';
+import type { SlotHeader } from '../history/slot-header.ts';
+import { blockOf, type SlotRecord } from '../history/slot-record.ts';
+import { BATCH_MAX_BYTES, BroadcastStage, ENTRY_BYTES, inBatches } from '../network/broadcast-stage.ts';
+import type { SendShreds } from '../network/shred-sender.ts';
+import type {
+  Airdropped,
+  Bank,
+  Genesis,
+  History,
+  LocalNode,
+  Sent,
+  SignatureStatus,
+  SimulateOptions,
+  Simulation,
+} from '../node.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import { type BankSources, FrozenBank } from './bank.ts';
+import { type BankingResult, BankingStage } from './banking-stage.ts';
+import { faucetTransfer } from './faucet.ts';
+import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
+import { LedgerHaltedError } from './ledger-halted.ts';
+import type { LedgerState } from './ledger-state.ts';
+import { OpenSlotState } from './open-slot-state.ts';
+import { WaitingTransactions } from './pending-transactions.ts';
+import { simulateTransaction } from './simulate-transaction.ts';
+import { lastTipFor } from './transaction-age.ts';
+import { BLOCK_COST_MAX } from './transaction-cost.ts';
+import { Intake, type IntakeStages } from './transaction-intake.ts';
+import { Vm } from './vm.ts';
+
+/** How far the commitments trail the tip, in slots. */
+const CONFIRMED_LAG = 1;
+export const FINALIZED_LAG = 31;
+
+/** What listeners hear when a slot freezes. */
+export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
+
+/** The embedded ledger: one fork, one open slot, advanced by `freeze`. */
+export class EmbeddedLedger implements LocalNode {
+  readonly genesis: Genesis;
+  readonly history: History;
+  readonly #state: LedgerState;
+  readonly #options: Required<Omit<LedgerOptions, 'sendShreds' | 'shredLeadMs'>>;
+  readonly #sources: BankSources;
+  /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
+  readonly #simulationVm = new Vm();
+  readonly #banks = new Map<number, FrozenBank>();
+  readonly #listeners = new Set<(frozen: Frozen) => void>();
+  readonly #events: LedgerEvents;
+  readonly #waiting: WaitingTransactions;
+  readonly #epochTurn: EpochTurn;
+  readonly #banking: BankingStage;
+  /** Both null where nothing leaves as shreds. */
+  readonly #broadcast: BroadcastStage | null;
+  readonly #intake: Intake | null;
+  #tip: SlotHeader;
+  #finalized = 0;
+  #failure: Error | null = null;
+
+  constructor(state: LedgerState, options: LedgerOptions = {}) {
+    this.genesis = state.genesis;
+    this.history = state.blocks;
+    this.#state = state;
+    const { now = Date.now, blockCostMax = BLOCK_COST_MAX } = options;
+    const { waitingMaxTransactions = WAITING_MAX_TRANSACTIONS } = options;
+    this.#options = { now, blockCostMax, waitingMaxTransactions };
+    this.#waiting = new WaitingTransactions(waitingMaxTransactions);
+    this.#epochTurn = new EpochTurn(state.genesis);
+    this.#broadcast = this.#newBroadcast(options.sendShreds);
+    this.#intake =
+      this.#broadcast === null ? null : this.#newIntake(this.#broadcast, options.shredLeadMs ?? 0);
+    const { epochSchedule, voteAccount } = state.genesis;
+    this.#sources = { ...state, epochSchedule, voteAccount };
+    for (const { header, accountLamports } of state.frozen) {
+      this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
+    }
+    this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
+    this.#root();
+    this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#reached, now);
+    const parts = { state, events: this.#events, broadcast: this.#broadcast, blockCostMax };
+    this.#banking = new BankingStage(this.#openNext(), parts);
+    this.#turnEpoch();
+  }
+
+  get #open(): OpenSlotState {
+    return this.#banking.open;
+  }
+
+  get durableSlot(): Slot {
+    return slot(this.#state.blocks.durableSlot);
+  }
+
+  get failure(): Error | null {
+    return this.#failure ?? this.#state.blocks.failure;
+  }
+
+  /** All accounts, for those who write snapshots. */
+  get store(): AccountsStore {
+    return this.#state.store;
+  }
+
+  /** The slot that `finalized` reads see. */
+  get finalizedSlot(): number {
+    this.#root();
+    return this.#finalized;
+  }
+
+  bank(commitment: Commitment): FrozenBank {
+    if (commitment === 'processed') return this.#bankAt(this.#tip.slot);
+    return this.#bankAt(commitment === 'confirmed' ? this.#reached.confirmed : this.finalizedSlot);
+  }
+
+  snapshotSlot(): Slot | null {
+    const at = this.#state.snapshotSlot();
+    return at === null ? null : slot(at);
+  }
+
+  recentStatus(signature: Signature): SignatureStatus | null {
+    const entry = this.#state.statuses.get(signature);
+    if (entry === undefined || entry.slot > this.#tip.slot) return null;
+    return { slot: slot(entry.slot), err: entry.err };
+  }
+
+  simulate(transaction: Transaction, bank: Bank, options: SimulateOptions): Simulation {
+    const { recentBlocks, statuses } = this.#state;
+    const frozen = this.#bankAt(Number(bank.slot));
+    return simulateTransaction(transaction, frozen, options, {
+      vm: this.#simulationVm,
+      recentBlocks,
+      statuses,
+    });
+  }
+
+  submit(transaction: Transaction): TransactionError | null {
+    this.#intake?.drain();
+    if (this.#banking.mayRun(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
+    const taken = this.#take(transaction);
+    this.#broadcast?.settle();
+    return 'err' in taken ? taken.err : 'WouldExceedMaxBlockCostLimit';
+  }
+
+  send(transaction: Transaction, maxRetries?: bigint): Sent | Promise<Sent> {
+    const [signature] = transaction.signatures;
+    if (signature === undefined || this.#isOnItsWay(signature)) return 'taken';
+    const run = () => this.#run(signature, transaction, maxRetries);
+    if (this.#intake === null) return run();
+    this.#requireRunning();
+    return this.#intake.isFull ? 'queue full' : this.#intake.add(signature, transaction, run);
+  }
+
+  #run(signature: Signature, transaction: Transaction, maxRetries: bigint | undefined): Sent {
+    const taken = this.#take(transaction);
+    if ('err' in taken || maxRetries === 0n) return 'taken';
+    const retriesLeft = maxRetries ?? null;
+    const lastTip = lastTipFor(transaction, this.#tip.slot, this.#state.recentBlocks);
+    const entry = { transaction, cost: taken.missingCost, lastTip, retriesLeft };
+    return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
+  }
+
+  #isOnItsWay(signature: Signature): boolean {
+    return this.#waiting.has(signature) || this.#intake?.has(signature) === true;
+  }
+
+  /** Runs at once what is on its way into the open slot. */
+  drain(): void {
+    this.#intake?.drain();
+  }
+
+  /** A transfer from the faucet, signed but not sent. */
+  signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
+    return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
+  }
+
+  airdrop(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Airdropped | Promise<Airdropped> {
+    const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
+    const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
+    if (available < amount + feeOf(transaction.message)) return 'insufficient';
+    // Whatever becomes of it shows in the transaction's own status, as with a faucet that only sends.
+    const answer = (sent: Sent): Airdropped =>
+      sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
+    const sent = this.send(transaction);
+    return typeof sent === 'string' ? answer(sent) : sent.then(answer);
+  }
+
+  /** Calls back after each slot that freezes. @returns what ends that. */
+  onFrozen(listener: (frozen: Frozen) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
+   * halts the ledger.
+   * @param from - `root` to be told of the newest rooted slot as well, a number for so many. Default `above root`.
+   * @returns what ends that.
+   */
+  follow(listener: (event: LedgerEvent) => void, from: FollowFrom = 'above root'): () => void {
+    const past = { blocks: this.#state.blocks, banks: this.#banks };
+    return this.#events.follow(listener, past, this.#open, from);
+  }
+
+  /**
+   * Freezes the open slot, which becomes `processed`, and opens the next, in which what waited for room is
+   * tried again.
+   * @throws whatever the block store throws; nothing is frozen then, and the ledger takes nothing more.
+   */
+  freeze(): Bank {
+    return this.#end(() => this.drain());
+  }
+
+  /** Calls back once all that was sent ahead has run: then `endSlot` cuts no lead short. */
+  whenRun(then: () => void): void {
+    if (this.#intake === null) then();
+    else this.#intake.whenRun(then);
+  }
+
+  /** As `freeze`, but what has come and was not sent ahead yet is left for the next slot. */
+  endSlot(): Bank {
+    return this.#end(() => {});
+  }
+
+  #end(drain: () => void): Bank {
+    this.#requireRunning();
+    try {
+      drain();
+      const frozen = this.#freeze();
+      for (const listener of this.#listeners) listener(frozen);
+      this.#retryWaiting();
+      return frozen.bank;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  /** The ledger takes nothing more. */
+  #fail(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    this.#failure ??= error;
+    return error;
+  }
+
+  #freeze(): Frozen {
+    const { blocks, recentBlocks, statuses, store } = this.#state;
+    const record = this.#banking.seal();
+    blocks.append(record);
+    const { header } = record;
+    recentBlocks.push({ slot: header.slot, blockhash: header.blockhash, time: header.blockTime });
+    const bank = new FrozenBank(header, store.capitalization, this.#sources);
+    this.#banks.set(header.slot, bank);
+    this.#tip = header;
+    this.#root();
+    statuses.expire(header.slot);
+    const block = blockOf(record);
+    this.#events.frozen(record, block, bank, this.#reached);
+    this.#banking.startSlot(this.#openNext());
+    this.#events.created(this.#open.header.slot);
+    this.#turnEpoch();
+    return { block, bank, accounts: record.accounts };
+  }
+
+  /** The slots that `confirmed` and `finalized` have reached. */
+  get #reached(): Readonly<{ confirmed: number; rooted: number }> {
+    const rooted = this.#finalized;
+    return { confirmed: Math.max(this.#tip.slot - CONFIRMED_LAG, rooted), rooted };
+  }
+
+  /** @throws LedgerHaltedError */
+  #requireRunning(): void {
+    const { failure } = this;
+    if (failure !== null) throw new LedgerHaltedError(failure);
+  }
+
+  #bankAt(at: number): FrozenBank {
+    const bank = this.#banks.get(at);
+    if (bank === undefined) throw new RangeError(`the state of slot ${at} is no longer kept`);
+    return bank;
+  }
+
+  /** Moves the finalized slot as far as depth and disk allow, and lets go of what lies below. */
+  #root(): void {
+    const reached = Math.min(this.#tip.slot - FINALIZED_LAG, this.#state.blocks.durableSlot);
+    const oldest = this.#banks.keys().next().value ?? 0;
+    const finalized = Math.max(this.#finalized, reached, oldest);
+    if (finalized === this.#finalized) return;
+    this.#finalized = finalized;
+    for (const at of this.#banks.keys()) {
+      if (at >= finalized) break;
+      this.#banks.delete(at);
+    }
+    this.#state.store.prune(finalized);
+  }
+
+  #openNext(): OpenSlotState {
+    const number = this.#tip.slot + 1;
+    const blockTime = Math.max(this.#tip.blockTime, Math.floor(this.#options.now() / 1000));
+    const isFirstOfEpoch = BigInt(number) % this.genesis.epochSchedule.slotsPerEpoch === 0n;
+    const epochStartTime = isFirstOfEpoch ? blockTime : this.#tip.epochStartTime;
+    return new OpenSlotState({ slot: number, blockTime, epochStartTime }, this.#tip, this.#sources);
+  }
+
+  /** What a slot does before its first transaction. */
+  #turnEpoch(): void {
+    const open = this.#open;
+    const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
+    for (const [address, account] of opening.writes) this.#banking.write(address, account, null);
+    open.rewards.push(...opening.rewards);
+    open.numRewardPartitions = opening.numRewardPartitions;
+  }
+
+  #newBroadcast(send: SendShreds | undefined): BroadcastStage | null {
+    if (send === undefined) return null;
+    const version = shredVersion(this.genesis.hash);
+    return new BroadcastStage({ leader: this.#state.voter.identity, version, send });
+  }
+
+  #newIntake(broadcast: BroadcastStage, leadMs: number): Intake {
+    const stages: IntakeStages = {
+      mayRun: (transaction) => this.failure === null && this.#banking.mayRun(transaction),
+      announce: (transactions) => broadcast.announce(this.#open, transactions),
+      settle: () => broadcast.settle(),
+    };
+    return new Intake(stages, {
+      transactionsMax: INTAKE_MAX_TRANSACTIONS,
+      batchMaxBytes: BATCH_MAX_BYTES,
+      overheadBytes: ENTRY_BYTES,
+      leadMs,
+    });
+  }
+
+  /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
+  #take(transaction: Transaction, isNew = true): BankingResult {
+    this.#requireRunning();
+    return this.#banking.take(transaction, isNew);
+  }
+
+  #retryWaiting(): void {
+    const sent = this.#announceWaiting();
+    if (this.#intake === null || sent === null) this.#offerWaiting(null);
+    else if (sent.size > 0) this.#intake.hold(() => this.#tryOfferWaiting(sent));
+    else this.#offerWaiting(sent);
+  }
+
+  #tryOfferWaiting(sent: ReadonlySet<Transaction>): void {
+    try {
+      this.#offerWaiting(sent);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** What still does not fit by what it cost the last time is not run only to find that out again. */
+  #offerWaiting(sent: ReadonlySet<Transaction> | null): void {
+    this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
+      if (cost > this.#banking.remainingCost || sent?.has(transaction) === false) return cost;
+      const taken = this.#take(transaction, false);
+      return 'err' in taken ? null : taken.missingCost;
+    });
+  }
+
+  /** @returns those that are tried in this slot; null for all, where nothing leaves as shreds. */
+  #announceWaiting(): ReadonlySet<Transaction> | null {
+    const broadcast = this.#broadcast;
+    if (broadcast === null) return null;
+    const fitting = this.#waiting.fitting(this.#tip.slot, this.#banking.remainingCost);
+    const able = fitting.filter((transaction) => this.#banking.mayRun(transaction));
+    for (const batch of inBatches(able)) broadcast.announce(this.#open, batch);
+    return new Set(fitting);
+  }
+
+  /** With no blockhash given, an older one makes equal airdrops different transactions. */
+  #airdropTransaction(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Transaction {
+    const { faucet, recentBlocks, statuses } = this.#state;
+    const newest = recentBlocks.newest;
+    if (recentBlockhash !== undefined) return faucetTransfer(faucet, to, amount, recentBlockhash);
+    for (const { blockhash } of recentBlocks.downFrom(newest.slot, 100)) {
+      const transaction = faucetTransfer(faucet, to, amount, blockhash);
+      const isSent = this.#isOnItsWay(transaction.signatures[0] as Signature);
+      if (!isSent && statuses.slotOf(transaction) === undefined) return transaction;
+    }
+    return faucetTransfer(faucet, to, amount, newest.blockhash);
+  }
+}

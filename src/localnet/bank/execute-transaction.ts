@@ -1,0 +1,173 @@
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { resolveLookups } from '../../solana/address-lookup-table.ts';
+import type { LoadedAddresses } from '../../solana/message/message.ts';
+import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
+import { decodeNonce, durableNonceOf, encodeNonce, type NonceUse } from '../../solana/nonce.ts';
+import { accountLocksFault } from '../../solana/transaction/account-locks.ts';
+import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
+import { feeOf } from '../../solana/transaction/fee.ts';
+import { sanitizeTransaction } from '../../solana/transaction/sanitize-transaction.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
+import { type Lamports, lamports, type Slot } from '../../solana/units.ts';
+import type { OwnMeta } from './execution-meta.ts';
+import { afterFee, feePayerFault } from './fee-payer.ts';
+import { tokenBalancesOf } from './token-balances.ts';
+import { costUnitsOf, loadedDataSizeOf } from './transaction-cost.ts';
+import type { StateView, Vm, VmRun } from './vm.ts';
+import { isSameAccount, programDataAddressOf } from './vm-accounts.ts';
+
+/** A transaction that entered, or would enter, a block. */
+export type Execution = Readonly<{
+  meta: OwnMeta;
+  /** False when the transaction failed before its first instruction and only paid. */
+  executed: boolean;
+  loadedAccountsDataSize: number;
+  /** Accounts that differ afterwards; null where drained. */
+  writes: ReadonlyMap<Address, Account | null>;
+  /** The keys that instructions index. */
+  keys: readonly Address[];
+  /** Accounts that the transaction could write, as the run left them; empty after a failure. */
+  postAccounts: ReadonlyMap<Address, Account>;
+}>;
+
+/** Why a transaction cannot even be charged; it leaves no trace. */
+export type Refusal = Readonly<{ refused: TransactionError }>;
+
+/** Failures before the first instruction that are charged all the same. Source: SIMD-0191. */
+const chargedLoadFailures: ReadonlySet<TransactionError> = new Set([
+  'ProgramAccountNotFound',
+  'InvalidProgramForExecution',
+  'MaxLoadedAccountsDataSizeExceeded',
+]);
+
+type Prepared = Readonly<{
+  keys: readonly Address[];
+  loaded: LoadedAddresses;
+  fee: Lamports;
+  payer: Account;
+}>;
+
+/**
+ * Runs a transaction on a state, changing nothing. Signatures, the age of its blockhash and replays are not
+ * judged here.
+ * @param nonce - the nonce it is built on instead of a recent blockhash; a failed one advances all the same.
+ */
+export function executeTransaction(
+  transaction: Transaction,
+  nonce: NonceUse | null,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+  vm: Vm,
+): Execution | Refusal {
+  const prepared = prepare(transaction, view);
+  if ('refused' in prepared) return prepared;
+  const run = vm.run(transaction, prepared.loaded, view);
+  if (!run.executed && !chargedLoadFailures.has(run.err ?? ''))
+    return { refused: run.err ?? 'CommitCancelled' };
+  const writes =
+    run.err === null ? changedAccounts(run, view) : failureWrites(transaction, prepared, nonce, view);
+  return describe(transaction, prepared, run, writes, view);
+}
+
+/** Why a transaction cannot be charged, as far as it shows before it runs; null when it can. */
+export function chargeFault(
+  transaction: Transaction,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+): TransactionError | null {
+  const prepared = prepare(transaction, view);
+  return 'refused' in prepared ? prepared.refused : null;
+}
+
+function prepare(
+  transaction: Transaction,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+): Prepared | Refusal {
+  const { message } = transaction;
+  if (sanitizeTransaction(transaction) !== null) return { refused: 'SanitizeFailure' };
+  const resolved = resolveLookups(message, (address) => view.account(address), view.clock.slot);
+  if ('fault' in resolved) return { refused: resolved.fault };
+  const { loaded } = resolved;
+  const locks = accountLocksFault(message, loaded);
+  if (locks !== null) return { refused: locks };
+  const budget = computeBudgetOf(message);
+  if ('fault' in budget) return { refused: budget.fault };
+  const fee = feeOf(message);
+  const payer = view.account(message.accountKeys[0] as Address);
+  const fault = feePayerFault(payer, fee);
+  if (fault !== null || payer === null) return { refused: fault ?? 'AccountNotFound' };
+  return { keys: allKeys(message, loaded), loaded, fee, payer };
+}
+
+function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | null> {
+  const writes = new Map<Address, Account | null>();
+  for (const [address, after] of run.postAccounts) {
+    const before = view.account(address);
+    if (after.lamports === 0n) {
+      if (before !== null) writes.set(address, null);
+    } else if (before === null || !isSameAccount(before, after)) {
+      writes.set(address, after);
+    }
+  }
+  return writes;
+}
+
+/** A failed transaction pays its fee, and advances its nonce so that it cannot run again. */
+function failureWrites(
+  { message }: Transaction,
+  { fee, payer }: Prepared,
+  nonce: NonceUse | null,
+  view: StateView,
+): Map<Address, Account | null> {
+  const payerAddress = message.accountKeys[0] as Address;
+  const writes = new Map<Address, Account | null>([[payerAddress, afterFee(payer, fee)]]);
+  if (nonce === null) return writes;
+  const account = writes.get(nonce.account) ?? view.account(nonce.account);
+  const state = account === null ? null : decodeNonce(account.data);
+  if (account === null || !state?.data) return writes;
+  const data = encodeNonce({
+    ...state,
+    data: { ...state.data, durableNonce: durableNonceOf(view.lastBlockhash) },
+  });
+  return writes.set(nonce.account, { ...account, data });
+}
+
+function describe(
+  transaction: Transaction,
+  { keys, loaded, fee }: Prepared,
+  run: VmRun,
+  writes: ReadonlyMap<Address, Account | null>,
+  view: StateView,
+): Execution {
+  const { message } = transaction;
+  const before = (address: Address): Account | null => view.account(address);
+  const after = (address: Address): Account | null => {
+    const written = writes.get(address);
+    return written === undefined ? view.account(address) : written;
+  };
+  const balances = (read: typeof before): Lamports[] => keys.map((key) => read(key)?.lamports ?? lamports(0));
+  const loadedAccountsDataSize = loadedDataSizeOf(message, keys, before, programDataAddressOf);
+  const writableCount = keys.filter((_, index) => isWritable(message, index, loaded)).length;
+  return {
+    keys,
+    executed: run.executed,
+    writes,
+    postAccounts: run.postAccounts,
+    loadedAccountsDataSize,
+    meta: {
+      err: run.err,
+      fee,
+      preBalances: balances(before),
+      postBalances: balances(after),
+      innerInstructions: run.innerInstructions,
+      logMessages: run.logs,
+      preTokenBalances: tokenBalancesOf(keys, before),
+      postTokenBalances: tokenBalancesOf(keys, after),
+      rewards: [],
+      loadedAddresses: loaded,
+      returnData: run.returnData,
+      computeUnitsConsumed: run.unitsConsumed,
+      costUnits: costUnitsOf(message, { writableCount, loadedAccountsDataSize, units: run.unitsConsumed }),
+    },
+  };
+}

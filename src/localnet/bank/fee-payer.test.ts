@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { Account } from '../../solana/account/account.ts';
+import { programs } from '../../solana/programs.ts';
+import { lamports } from '../../solana/units.ts';
+import { feePayerFault } from './fee-payer.ts';
+
+const RENT = 890_880n;
+const FEE = lamports(5000);
+const wallet = (balance: bigint): Account => ({
+  lamports: lamports(balance),
+  data: new Uint8Array(),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: 0n,
+});
+const faultOf = (balance: bigint) => feePayerFault(wallet(balance), FEE);
+
+describe('a fee', () => {
+  it('may leave its payer nothing or what is free of rent, but not something between', () => {
+    const between = { InsufficientFundsForRent: { account_index: 0 } };
+    expect(faultOf(RENT + 5000n)).toBeNull();
+    expect(faultOf(RENT + 4999n)).toEqual(between);
+    expect(faultOf(RENT)).toEqual(between);
+    expect(faultOf(5000n)).toBeNull();
+    expect(faultOf(4999n)).toBe('InsufficientFundsForFee');
+  });
+
+  it('may be paid by who was below the rent before', () => {
+    expect(faultOf(RENT - 1n)).toBeNull();
+    expect(faultOf(5001n)).toBeNull();
+  });
+});

@@ -1,0 +1,122 @@
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { sysvarOwner, sysvars } from '../../solana/programs.ts';
+import { CLOCK_BYTES, encodeClock } from '../../solana/sysvar/clock.ts';
+import { EPOCH_SCHEDULE_BYTES, encodeEpochSchedule } from '../../solana/sysvar/epoch-schedule.ts';
+import {
+  encodeRecentBlockhashes,
+  RECENT_BLOCKHASHES_BYTES,
+  RECENT_BLOCKHASHES_MAX,
+} from '../../solana/sysvar/recent-blockhashes.ts';
+import { DEFAULT_RENT, minimumBalance } from '../../solana/sysvar/rent.ts';
+import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../../solana/sysvar/slot-hashes.ts';
+import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../../solana/sysvar/slot-history.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/fee.ts';
+import { type Lamports, slot, U64_MAX } from '../../solana/units.ts';
+import type { RecentBlocks } from '../history/recent-blocks.ts';
+import type { Clock, EpochSchedule } from '../node.ts';
+
+/** Where a state stands: all that its sysvars follow from. */
+export type SysvarPosition = Readonly<{
+  clock: Clock;
+  epochSchedule: EpochSchedule;
+  /** Newest block that the state has hashed: its own once it is frozen, else its parent. */
+  lastBlockSlot: number;
+  recentBlocks: RecentBlocks;
+}>;
+
+/** Lamports that an account of this size needs to be exempt from rent. Source: solana-rent, `Rent::default`. */
+export const rentExemptMinimum = (bytes: number): Lamports => minimumBalance(DEFAULT_RENT, bytes);
+
+type Synthesis = Readonly<{ bytes: number; encode: (position: SysvarPosition) => Uint8Array }>;
+
+const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
+  [sysvars.clock]: { bytes: CLOCK_BYTES, encode: ({ clock }) => encodeClock(clock) },
+  [sysvars.epochSchedule]: {
+    bytes: EPOCH_SCHEDULE_BYTES,
+    encode: ({ epochSchedule }) => encodeEpochSchedule(epochSchedule),
+  },
+  [sysvars.recentBlockhashes]: { bytes: RECENT_BLOCKHASHES_BYTES, encode: recentBlockhashes },
+  [sysvars.slotHashes]: { bytes: SLOT_HASHES_BYTES, encode: slotHashes },
+  [sysvars.slotHistory]: {
+    bytes: SLOT_HISTORY_BYTES,
+    // Every slot has a block.
+    encode: ({ lastBlockSlot }) => encodeSlotHistory(fullSlotHistory(BigInt(lastBlockSlot))),
+  },
+};
+
+/** Those that every slot changes. */
+const slotSysvars: readonly Address[] = [
+  sysvars.clock,
+  sysvars.recentBlockhashes,
+  sysvars.slotHashes,
+  sysvars.slotHistory,
+];
+
+/** The sysvars that follow from the position of a state and are therefore stored nowhere. */
+export const synthesizedSysvars: ReadonlySet<Address> = new Set(Object.keys(syntheses) as Address[]);
+
+/** Lamports in those accounts. */
+export const synthesizedLamports: bigint = Object.values(syntheses).reduce(
+  (sum, synthesis) => sum + rentExemptMinimum(synthesis?.bytes ?? 0),
+  0n,
+);
+
+/** The synthesized sysvars of one state, in full size, each made when first asked for. */
+export class SysvarAccounts {
+  readonly #position: SysvarPosition;
+  readonly #made = new Map<Address, Account>();
+
+  constructor(position: SysvarPosition) {
+    this.#position = position;
+  }
+
+  /** null when the address is not that of a synthesized sysvar. */
+  account(address: Address): Account | null {
+    const synthesis = syntheses[address];
+    if (synthesis === undefined) return null;
+    const made = this.#made.get(address);
+    if (made !== undefined) return made;
+    const account = {
+      lamports: rentExemptMinimum(synthesis.bytes),
+      data: synthesis.encode(this.#position),
+      owner: sysvarOwner,
+      executable: false,
+      rentEpoch: U64_MAX,
+    };
+    this.#made.set(address, account);
+    return account;
+  }
+
+  /** What this slot changed among them. Their data is made when it is read: it may have 128 KiB. */
+  *changed(): IterableIterator<readonly [Address, Account]> {
+    for (const address of slotSysvars) {
+      const dataOf = (): Uint8Array => this.account(address)?.data ?? new Uint8Array();
+      yield [
+        address,
+        {
+          lamports: rentExemptMinimum(syntheses[address]?.bytes ?? 0),
+          get data() {
+            return dataOf();
+          },
+          owner: sysvarOwner,
+          executable: false,
+          rentEpoch: U64_MAX,
+        },
+      ];
+    }
+  }
+}
+
+function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uint8Array {
+  const blocks = recentBlocks.downFrom(lastBlockSlot, RECENT_BLOCKHASHES_MAX);
+  return encodeRecentBlockhashes(
+    blocks.map(({ blockhash }) => ({ blockhash, lamportsPerSignature: LAMPORTS_PER_SIGNATURE })),
+  );
+}
+
+/** The ancestors of the state, never its own slot; their blockhashes stand for the hashes of their banks. */
+function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
+  const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
+  return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));
+}

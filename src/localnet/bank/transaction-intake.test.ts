@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Signature } from '../../solana/signature.ts';
+import type { Transaction } from '../../solana/transaction/transaction.ts';
+import { Intake } from './transaction-intake.ts';
+
+const LEAD_MS = 20;
+
+/** What happened, in order. */
+let course: string[];
+let payable: (name: string) => boolean;
+let intake: Intake;
+
+const transactionOf = (name: string): Transaction =>
+  ({ signatures: [name], wire: new Uint8Array(100) }) as unknown as Transaction;
+const nameOf = ({ signatures }: Transaction): string => signatures[0] as string;
+
+const openIntake = (leadMs: number): Intake =>
+  new Intake(
+    {
+      mayRun: (transaction) => payable(nameOf(transaction)),
+      announce: (transactions) => void course.push(`announce ${transactions.map(nameOf)}`),
+      settle: () => void course.push('settle'),
+    },
+    { transactionsMax: 4, batchMaxBytes: 3 * 148, overheadBytes: 48, leadMs },
+  );
+
+beforeEach(() => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+  });
+  course = [];
+  payable = () => true;
+  intake = openIntake(LEAD_MS);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function add(name: string, run: () => string = () => name): Promise<string> {
+  const answer = intake.add(name as Signature, transactionOf(name), () => {
+    course.push(`run ${name}`);
+    return run();
+  });
+  answer.catch(() => {});
+  return answer;
+}
+
+/** The turn of the event loop ends. */
+const nextTurn = (): void => void vi.advanceTimersToNextTimer();
+
+/** What happened since the last time. */
+const happened = (): string[] => course.splice(0);
+
+describe('transactions that are announced some time before they run', () => {
+  it('run together when that time is over, not before; what comes meanwhile is announced after', async () => {
+    const answers = ['a', 'b'].map((name) => add(name));
+    expect(happened()).toEqual([]);
+    nextTurn();
+    expect(happened()).toEqual(['announce a,b']);
+    vi.advanceTimersByTime(LEAD_MS - 1);
+    answers.push(add('c'));
+    expect(happened()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(happened()).toEqual(['run a', 'run b', 'settle']);
+    nextTurn();
+    expect(happened()).toEqual(['announce c']);
+    vi.advanceTimersByTime(LEAD_MS);
+    expect(happened()).toEqual(['run c', 'settle']);
+    expect(await Promise.all(answers)).toEqual(['a', 'b', 'c']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('run no sooner where the timer comes early', () => {
+    add('a');
+    nextTurn();
+    const due = performance.now() + LEAD_MS;
+    const now = vi.spyOn(performance, 'now').mockReturnValue(due - 0.4);
+    vi.advanceTimersByTime(LEAD_MS);
+    expect(happened()).toEqual(['announce a']);
+    now.mockReturnValue(due);
+    vi.advanceTimersByTime(1);
+    expect(happened()).toEqual(['run a', 'settle']);
+  });
+
+  it('go as many at a time as fit, and are on their way until they ran', () => {
+    for (const name of ['a', 'b', 'c', 'd']) add(name);
+    expect([intake.isFull, intake.has('d' as Signature)]).toEqual([true, true]);
+    nextTurn();
+    expect(happened()).toEqual(['announce a,b,c']);
+    vi.advanceTimersByTime(LEAD_MS);
+    expect([intake.isFull, intake.has('c' as Signature), intake.has('d' as Signature)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    nextTurn();
+    expect(happened()).toEqual(['run a', 'run b', 'run c', 'settle', 'announce d']);
+  });
+
+  it('wait for those before them where they could not be charged yet, and are refused in their turn', async () => {
+    payable = (name) => name === 'a';
+    const refused = add('poor', () => {
+      throw new Error('refused');
+    });
+    const answers = [add('a'), add('b')];
+    nextTurn();
+    await expect(refused).rejects.toThrow('refused');
+    expect(happened()).toEqual(['run poor', 'announce a']);
+    payable = () => true;
+    vi.advanceTimersByTime(LEAD_MS);
+    nextTurn();
+    vi.advanceTimersByTime(LEAD_MS);
+    expect(happened()).toEqual(['run a', 'settle', 'announce b', 'run b', 'settle']);
+    expect(await Promise.all(answers)).toEqual(['a', 'b']);
+  });
+
+  it('end with their own error where they throw, and the others run', async () => {
+    const halted = add('a', () => {
+      throw new Error('halted');
+    });
+    const other = add('b');
+    nextTurn();
+    vi.advanceTimersByTime(LEAD_MS);
+    await expect(halted).rejects.toThrow('halted');
+    expect(await other).toBe('b');
+    expect(happened()).toEqual(['announce a,b', 'run a', 'run b', 'settle']);
+  });
+});
+
+describe('the end of a slot', () => {
+  const endSlot = (): void => intake.whenRun(() => void course.push('slot'));
+
+  it('comes once what was announced has run, however often it is called for, and before what came meanwhile', () => {
+    add('a');
+    nextTurn();
+    add('b');
+    endSlot();
+    vi.advanceTimersByTime(LEAD_MS / 2);
+    endSlot();
+    expect(happened()).toEqual(['announce a']);
+    vi.advanceTimersByTime(LEAD_MS / 2);
+    nextTurn();
+    expect(happened()).toEqual(['run a', 'settle', 'slot', 'announce b']);
+  });
+
+  it('comes at once where nothing was announced; what has come is in the next', () => {
+    add('a');
+    endSlot();
+    nextTurn();
+    expect(happened()).toEqual(['slot', 'announce a']);
+  });
+});
+
+describe('what waited for room, announced at the start of a slot', () => {
+  const hold = (): void => intake.hold(() => void course.push('run waiting'));
+
+  it('runs when its time is over, before whatever comes, and the slot does not end sooner', () => {
+    add('a');
+    hold();
+    intake.whenRun(() => void course.push('slot'));
+    vi.advanceTimersByTime(LEAD_MS - 1);
+    expect(happened()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    nextTurn();
+    expect(happened()).toEqual(['run waiting', 'settle', 'slot', 'announce a']);
+  });
+
+  it('lets what was announced before it run first, at once', () => {
+    add('a');
+    nextTurn();
+    hold();
+    expect(happened()).toEqual(['announce a', 'run a', 'settle']);
+    vi.advanceTimersByTime(LEAD_MS);
+    expect(happened()).toEqual(['run waiting', 'settle']);
+  });
+
+  it('runs at once where there is no time between', () => {
+    intake = openIntake(0);
+    hold();
+    expect(happened()).toEqual(['run waiting', 'settle']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('runs at once when all is drained, then whatever came; nothing runs twice', async () => {
+    hold();
+    const answer = add('a');
+    intake.whenRun(() => void course.push('slot'));
+    intake.drain();
+    expect(happened()).toEqual(['run waiting', 'settle', 'slot', 'announce a', 'run a', 'settle']);
+    expect(await answer).toBe('a');
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(10 * LEAD_MS);
+    expect(happened()).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import type { Account } from '../../solana/account/account.ts';
+import type { Address } from '../../solana/address.ts';
+import { programs } from '../../solana/programs.ts';
+import { decodeVoteState, encodeVoteState, type VoteState } from '../../solana/vote-state.ts';
+import type { RecentBlocks } from '../history/recent-blocks.ts';
+
+/** Votes that an account holds; the one before them is rooted. Source: solana-vote-interface. */
+const VOTES_MAX = 31;
+/** Epochs of credits that an account holds. Source: solana-vote-interface, `MAX_EPOCH_CREDITS_HISTORY`. */
+const EPOCH_CREDITS_MAX = 64;
+/** Credits for a slot whose vote landed in the next one. Source: solana-vote-interface. */
+const CREDITS_PER_ROOT = 16;
+
+export type OwnVotesSources = Readonly<{
+  voteAccount: Address;
+  recentBlocks: RecentBlocks;
+  /** `slotsPerEpoch` of the schedule. */
+  slotsPerEpoch: number;
+}>;
+
+type Votes = Pick<VoteState, 'votes' | 'rootSlot' | 'epochCredits' | 'lastTimestamp'>;
+
+/** The votes that stand after the one for a slot: one for each of the slots before it, from slot 1 on. */
+export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
+  const root = last - VOTES_MAX;
+  const count = Math.min(last, VOTES_MAX);
+  return {
+    votes: Array.from({ length: count }, (_, index) => ({
+      latency: 1,
+      slot: BigInt(last - count + 1 + index),
+      confirmationCount: count - index,
+    })),
+    rootSlot: root > 0 ? BigInt(root) : null,
+  };
+}
+
+/**
+ * The node's vote account as its votes would have left it, had there been vote transactions: from slot 1 on it
+ * votes for each slot in the next one, and for nothing else. All but the votes stands in the stored account.
+ */
+export class OwnVotes {
+  readonly #sources: OwnVotesSources;
+  readonly #slot: number;
+  #seen: Account | null = null;
+  #shown: Account | null = null;
+
+  /** @param slot - the one that the last vote landed in. */
+  constructor(slot: number, sources: OwnVotesSources) {
+    this.#slot = slot;
+    this.#sources = sources;
+  }
+
+  /**
+   * What readers see of a stored account: itself, unless it is the node's vote account. The same object for the
+   * same stored one.
+   */
+  show<Stored extends Account | null>(address: Address, stored: Stored): Stored | Account {
+    if (address !== this.#sources.voteAccount || stored === null) return stored;
+    if (stored !== this.#seen) {
+      this.#seen = stored;
+      this.#shown = this.#withVotes(stored);
+    }
+    return this.#shown as Account;
+  }
+
+  #withVotes(stored: Account): Account {
+    const state = stored.owner === programs.vote ? decodeVoteState(stored.data) : null;
+    if (state === null || this.#slot < 2) return stored;
+    const data = encodeVoteState({ ...state, ...this.#votes() });
+    return data.length === stored.data.length ? { ...stored, data } : stored;
+  }
+
+  #votes(): Votes {
+    const last = this.#slot - 1;
+    return {
+      ...ownTower(last),
+      epochCredits: this.#epochCredits(),
+      lastTimestamp: {
+        slot: BigInt(last),
+        timestamp: BigInt(this.#sources.recentBlocks.at(last)?.time ?? 0),
+      },
+    };
+  }
+
+  /** Every slot roots one, from the first on that has more than 31 votes before it. */
+  #epochCredits(): Votes['epochCredits'] {
+    const { slotsPerEpoch } = this.#sources;
+    const creditsAt = (slot: number): bigint => BigInt(Math.max(0, slot - 1 - VOTES_MAX) * CREDITS_PER_ROOT);
+    const newest = Math.floor(this.#slot / slotsPerEpoch);
+    const oldest = Math.max(0, newest - EPOCH_CREDITS_MAX + 1);
+    return Array.from({ length: newest - oldest + 1 }, (_, index) => oldest + index)
+      .map((epoch) => ({
+        epoch: BigInt(epoch),
+        credits: creditsAt(Math.min(this.#slot, (epoch + 1) * slotsPerEpoch - 1)),
+        previousCredits: creditsAt(epoch * slotsPerEpoch - 1),
+      }))
+      .filter(({ credits, previousCredits }) => credits > previousCredits);
+  }
+}

@@ -1,0 +1,46 @@
+import type { ByteReader, ByteWriter } from '../../base/bytes.ts';
+import type { Account } from '../../solana/account/account.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../solana/address.ts';
+import { lamports } from '../../solana/units.ts';
+import { ownerAddress } from '../bank/owner-address.ts';
+
+const ABSENT = 0;
+const PRESENT = 1;
+const EXECUTABLE = 2;
+
+/**
+ * Writes an account as logs and snapshots keep it.
+ *
+ *     address 32 | flags u8 | owner 32 | lamports u64 | rent epoch u64 | data length u32 | data
+ *
+ * Flags: 0 absent (nothing follows), 1 present, 3 present and executable.
+ */
+export function writeAccount(writer: ByteWriter, address: Address, account: Account | null): void {
+  writer.bytes(addressBytes(address));
+  if (account === null) {
+    writer.u8(ABSENT);
+    return;
+  }
+  writer
+    .u8(PRESENT | (account.executable ? EXECUTABLE : 0))
+    .bytes(addressBytes(account.owner))
+    .u64(account.lamports)
+    .u64(account.rentEpoch)
+    .u32(account.data.length)
+    .bytes(account.data);
+}
+
+/**
+ * Reads what `writeAccount` wrote. The data is a copy: it outlives the bytes that were read.
+ * @throws OutOfBytes when the input ends early.
+ */
+export function readAccount(reader: ByteReader): [Address, Account | null] {
+  const address = addressFromBytes(reader.bytes(32));
+  const flags = reader.u8();
+  if (flags === ABSENT) return [address, null];
+  const owner = ownerAddress(reader.bytes(32));
+  const balance = lamports(reader.u64());
+  const rentEpoch = reader.u64();
+  const data = new Uint8Array(reader.bytes(reader.u32()));
+  return [address, { lamports: balance, data, owner, executable: (flags & EXECUTABLE) !== 0, rentEpoch }];
+}

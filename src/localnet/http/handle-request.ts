@@ -1,0 +1,120 @@
+import { setImmediate } from 'node:timers/promises';
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
+import { Failure, type FailureCode, failures } from '../../protocol/errors.ts';
+import {
+  decodeEnvelope,
+  type Envelope,
+  type EnvelopeItem,
+  envelopeLimits,
+} from '../../protocol/request-envelope.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import { encodeError, encodeResult, encodeVersionlessError } from './encode.ts';
+
+/** How a method is answered, by its name. A Map, so that a method called `constructor` finds nothing. */
+export type Methods = ReadonlyMap<
+  string,
+  (params: JsonValue | undefined) => WritableJson | Promise<WritableJson>
+>;
+
+export type AnswerOptions = Readonly<{
+  methods: Methods;
+  /** Most members of a batch that are answered. */
+  batchMaxCalls: number;
+  /** Characters of a batch's answer after which its remaining calls are refused. */
+  batchAnswerMaxChars: number;
+  log: Logger;
+}>;
+
+const NOBODY = 'null';
+const methodNotFound = new RpcError(-32601, 'Method not found');
+const internalError = new RpcError(-32603, 'Internal error');
+const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for less at once');
+
+const errorOf = (code: FailureCode): RpcError => new RpcError(failures[code].rpc, failures[code].text);
+
+/** An id as jsonrpc-core echoes it: without the escapes that it does not need. */
+const idText = (id: Buffer): string => writeJson(parseJson(id.toString('utf8')));
+
+type Call = EnvelopeItem & { kind: 'call' };
+
+async function run({ id, method: name, params }: Call, { methods, log }: AnswerOptions): Promise<string> {
+  const method = methods.get(name);
+  if (method === undefined) return encodeError(idText(id), methodNotFound);
+  try {
+    const given = params === null ? undefined : parseJson(params.toString('utf8'));
+    return encodeResult(idText(id), await method(given));
+  } catch (cause) {
+    if (cause instanceof RpcError) return encodeError(idText(id), cause);
+    log.error({ err: cause, method: name }, 'a method failed');
+    return encodeError(idText(id), internalError);
+  }
+}
+
+/** @returns null for a notification, which is not executed. */
+async function answerItem(item: EnvelopeItem, options: AnswerOptions): Promise<string | null> {
+  switch (item.kind) {
+    case 'notification':
+      return null;
+    case 'fault': {
+      const encode = item.code === 'UNSUPPORTED_VERSION' ? encodeVersionlessError : encodeError;
+      return encode(idText(item.id), errorOf(item.code));
+    }
+    case 'call':
+      return run(item, options);
+  }
+}
+
+/** What is left of a batch whose answer is full. */
+const refuse = async (item: EnvelopeItem): Promise<string | null> =>
+  item.kind === 'notification' ? null : encodeError(idText(item.id), batchAnswerFull);
+
+async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOptions): Promise<string | null> {
+  const running: Promise<string | null>[] = [];
+  let chars = 0;
+  const measured = async (item: EnvelopeItem): Promise<string | null> => {
+    const answered = await answerItem(item, options);
+    chars += answered?.length ?? 0;
+    return answered;
+  };
+  for (const item of items) {
+    running.push(chars > options.batchAnswerMaxChars ? refuse(item) : measured(item));
+    // Most handlers wait for nothing: without a pause a batch would stop the ledger's clock and other callers.
+    await setImmediate();
+  }
+  const answers = (await Promise.all(running)).filter((answered) => answered !== null);
+  return answers.length === 0 ? null : `[${answers.join(',')}]`;
+}
+
+/** What answers a body that holds no envelope. @throws what was thrown when it is no failure of the body. */
+function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string {
+  if (!(thrown instanceof Failure)) throw thrown;
+  const error =
+    thrown.code === 'BATCH_TOO_LARGE'
+      ? new RpcError(-32600, `Batch too large; max ${batchMaxCalls}`)
+      : errorOf(thrown.code);
+  return encodeError(NOBODY, error);
+}
+
+async function answerBody(body: Buffer, options: AnswerOptions): Promise<string | null> {
+  let envelope: Envelope;
+  try {
+    // A node echoes an id of any length; the body's own limit bounds it.
+    const limits = { ...envelopeLimits, batchMax: options.batchMaxCalls, idMaxBytes: body.length };
+    envelope = decodeEnvelope(body, limits);
+  } catch (thrown) {
+    return answerSpoilt(thrown, options);
+  }
+  const [first] = envelope.items;
+  if (envelope.batch || first === undefined) return answerBatch(envelope.items, options);
+  return answerItem(first, options);
+}
+
+/**
+ * The text of the answer to a request body; empty when nothing in it asks for an answer, else ended by a line
+ * break. Source: jsonrpc-core 18 `io.rs`; reference §2.3.
+ */
+export async function answer(body: Buffer, options: AnswerOptions): Promise<string> {
+  const answered = await answerBody(body, options);
+  return answered === null ? '' : `${answered}\n`;
+}

@@ -1,0 +1,101 @@
+import { topicKey } from '../../protocol/pubsub/topic-key.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
+import type { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import { Notification, type NotificationFrame } from '../../streams/notification.ts';
+
+/** A connection that subscriptions are held by. */
+export interface Holder {
+  /**
+   * @param frame - a whole WebSocket frame, shared between all holders.
+   * @param last - the id is no longer valid.
+   */
+  notify(id: number, frame: NotificationFrame, last: boolean): void;
+}
+
+/** One subscription of the node, whoever asked for it. */
+type Topic = {
+  readonly id: number;
+  readonly key: string;
+  readonly method: string;
+  readonly holders: Set<Holder>;
+  end: () => void;
+};
+
+/**
+ * The subscriptions of the node. Equal ones are one, under one id; an id is given once, counted from 0. Source:
+ * Agave rpc/src/rpc_subscription_tracker.rs, `SubscriptionControl`.
+ */
+export class Topics {
+  readonly #notifier: LedgerNotifier;
+  readonly #subscriptionsMax: number;
+  readonly #byKey = new Map<string, Topic>();
+  readonly #byId = new Map<number, Topic>();
+  #nextId = 0;
+  /** Each holder counts. */
+  #held = 0;
+
+  /** @param subscriptionsMax - Agave's `--rpc-pubsub-max-active-subscriptions`. */
+  constructor(notifier: LedgerNotifier, subscriptionsMax: number) {
+    this.#notifier = notifier;
+    this.#subscriptionsMax = subscriptionsMax;
+  }
+
+  /**
+   * Makes a connection hold a subscription; holding it twice is holding it once.
+   * @param idle - what makes it another one although it is told the same.
+   * @returns its id.
+   * @throws RpcError -32603 when the node has as many as it may.
+   */
+  hold(subscription: Subscription, holder: Holder, idle: string): number {
+    if (this.#held >= this.#subscriptionsMax) {
+      throw new RpcError(-32603, 'Internal Error: Subscription refused. Node subscription limit reached');
+    }
+    const key = `${topicKey(subscription)} ${idle}`;
+    const topic = this.#byKey.get(key) ?? this.#open(key, subscription);
+    if (!topic.holders.has(holder)) this.#held++;
+    topic.holders.add(holder);
+    return topic.id;
+  }
+
+  /** @returns false when the connection does not hold it. */
+  release(id: number, holder: Holder): boolean {
+    const topic = this.#byId.get(id);
+    if (topic === undefined || !topic.holders.delete(holder)) return false;
+    this.#held--;
+    if (topic.holders.size === 0) this.#close(topic);
+    return true;
+  }
+
+  #open(key: string, subscription: Subscription): Topic {
+    const topic: Topic = {
+      id: this.#nextId++,
+      key,
+      method: subscriptions[subscription.kind].notification,
+      holders: new Set(),
+      end: () => {},
+    };
+    this.#byKey.set(key, topic);
+    this.#byId.set(topic.id, topic);
+    topic.end = this.#notifier.add(subscription, {
+      onNotification: (result, last) => this.#notify(topic, result, last),
+      onError: () => this.#close(topic),
+    });
+    return topic;
+  }
+
+  #notify(topic: Topic, result: Buffer, last: boolean): void {
+    const frame = new Notification(topic.method, result).frame(topic.id);
+    const holders = [...topic.holders];
+    if (last) this.#close(topic);
+    for (const holder of holders) holder.notify(topic.id, frame, last);
+  }
+
+  #close(topic: Topic): void {
+    this.#held -= topic.holders.size;
+    topic.holders.clear();
+    this.#byId.delete(topic.id);
+    this.#byKey.delete(topic.key);
+    topic.end();
+  }
+}

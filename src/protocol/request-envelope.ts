@@ -1,0 +1,244 @@
+/**
+ * The JSON-RPC 2.0 envelope of a request, decoded in place: ids and params stay the bytes that came in. The
+ * rules are those of the server inside Agave (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
+ * - `id` is null, an unsigned 64-bit integer or a string; any other id spoils the whole body (-32700).
+ * - A call without `id` is a notification: it is not executed and has no answer.
+ * - Without `jsonrpc` the answer is -32600 "Unsupported JSON-RPC protocol version" and lacks the member itself.
+ * - Any other object, one with unknown members or with a member twice included, is -32600 "Invalid request".
+ * - An id that is there twice, and a member of a batch that is no object, spoil the whole body (-32700).
+ */
+import { isUtf8 } from 'node:buffer';
+import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
+import { Failure, type FailureCode } from './errors.ts';
+import { methodNameAt } from './method-names.ts';
+import { methodRow, unknownMethod } from './methods.ts';
+import { NULL_ID } from './response-envelope.ts';
+
+export type EnvelopeLimits = Readonly<{
+  /** Calls and notifications in one batch. */
+  batchMax: number;
+  /** Bytes of one id as written, quotes included. */
+  idMaxBytes: number;
+  /** Containers inside one another, the body's own included. Agave's reader stops at the same depth. */
+  depthMax: number;
+}>;
+
+export const envelopeLimits: EnvelopeLimits = { batchMax: 100, idMaxBytes: 1024, depthMax: 127 };
+
+/** A member of a request body: a call, something that gets no answer, or something that gets only an error. */
+export type EnvelopeItem =
+  | Readonly<{
+      kind: 'call';
+      /** Raw JSON of the id, a view into the body. */
+      id: Buffer;
+      method: string;
+      /** Raw JSON of the params, a view into the body; null when absent or null. */
+      params: Buffer | null;
+      /** Bytes the call takes in the body. */
+      bytes: number;
+    }>
+  | Readonly<{ kind: 'notification'; bytes: number }>
+  | Readonly<{
+      kind: 'fault';
+      /** Raw JSON of the id to answer with. */
+      id: Buffer;
+      code: FailureCode;
+      bytes: number;
+    }>;
+
+export type Envelope = Readonly<{
+  /** Whether the body was an array, so that the answer must be one. */
+  batch: boolean;
+  items: readonly EnvelopeItem[];
+  /** Of the whole body. */
+  bytes: number;
+}>;
+
+const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
+  Buffer.from(name),
+) as [Buffer, Buffer, Buffer, Buffer];
+/** The longest name of the protocol with every character written as an escape. */
+const NAME_MAX_BYTES = 'jsonrpc'.length * '\\u0000'.length;
+const VERSION = Buffer.from('"2.0"');
+const U64_MAX = '18446744073709551615';
+const ARRAY_OPEN = 0x5b;
+
+/** What a body is decoded into; one object per body, reused for each of its calls. */
+class DecodeState {
+  readonly body: Buffer;
+  readonly limits: EnvelopeLimits;
+  readonly items: EnvelopeItem[] = [];
+  idStart = MALFORMED;
+  idEnd = MALFORMED;
+  versionStart = MALFORMED;
+  versionEnd = MALFORMED;
+  methodStart = MALFORMED;
+  methodEnd = MALFORMED;
+  paramsStart = MALFORMED;
+  paramsEnd = MALFORMED;
+  /** It has a member that no call has, or one of a call's twice. */
+  hasUnexpectedMember = false;
+
+  constructor(body: Buffer, limits: EnvelopeLimits) {
+    this.body = body;
+    this.limits = limits;
+  }
+
+  clear(): void {
+    this.idStart = MALFORMED;
+    this.versionStart = MALFORMED;
+    this.methodStart = MALFORMED;
+    this.paramsStart = MALFORMED;
+    this.hasUnexpectedMember = false;
+  }
+}
+
+/** Whether these bytes are the word; a loop, because a native comparison of so few costs ten times as much. */
+function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Array): boolean {
+  if (end - start !== expected.length) return false;
+  for (let i = 0; i < expected.length; i++) if (body[start + i] !== expected[i]) return false;
+  return true;
+}
+
+/** The member's name; the names of the protocol are found without decoding anything. */
+function nameOf(body: Buffer, start: number, end: number): string {
+  if (bytesEqual(body, start, end, ID)) return 'id';
+  if (bytesEqual(body, start, end, JSONRPC)) return 'jsonrpc';
+  if (bytesEqual(body, start, end, METHOD)) return 'method';
+  if (bytesEqual(body, start, end, PARAMS)) return 'params';
+  return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
+}
+
+/** Notes where a member of a call stands. @throws Failure PARSE_ERROR for a second id. */
+function recordMember(
+  state: DecodeState,
+  nameStart: number,
+  nameEnd: number,
+  start: number,
+  end: number,
+): void {
+  switch (nameOf(state.body, nameStart, nameEnd)) {
+    case 'id':
+      if (state.idStart !== MALFORMED) throw new Failure('PARSE_ERROR');
+      state.idStart = start;
+      state.idEnd = end;
+      break;
+    case 'jsonrpc':
+      state.hasUnexpectedMember ||= state.versionStart !== MALFORMED;
+      state.versionStart = start;
+      state.versionEnd = end;
+      break;
+    case 'method':
+      state.hasUnexpectedMember ||= state.methodStart !== MALFORMED;
+      state.methodStart = start;
+      state.methodEnd = end;
+      break;
+    case 'params':
+      state.hasUnexpectedMember ||= state.paramsStart !== MALFORMED;
+      state.paramsStart = start;
+      state.paramsEnd = end;
+      break;
+    default:
+      state.hasUnexpectedMember = true;
+  }
+}
+
+/** Whether a number's text, known to be JSON, is an unsigned 64-bit integer. */
+function isU64(body: Buffer, start: number, end: number): boolean {
+  if (end - start > U64_MAX.length) return false;
+  for (let at = start; at < end; at++) {
+    const byte = body[at] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return end - start < U64_MAX.length || body.toString('latin1', start, end) <= U64_MAX;
+}
+
+/** Whether the id that was noted is one that Agave takes. */
+function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
+  const kind = kindOf(body[idStart]);
+  if (kind === 'number') return isU64(body, idStart, idEnd);
+  return kind === 'null' || kind === 'string';
+}
+
+/** The version member: right, absent (null counts as absent), or wrong. */
+function versionOf({ body, versionStart, versionEnd }: DecodeState): 'right' | 'absent' | 'wrong' {
+  if (versionStart === MALFORMED || kindOf(body[versionStart]) === 'null') return 'absent';
+  if (bytesEqual(body, versionStart, versionEnd, VERSION)) return 'right';
+  const isText = kindOf(body[versionStart]) === 'string';
+  return isText && decodeString(body, versionStart + 1, versionEnd - 1) === '2.0' ? 'right' : 'wrong';
+}
+
+type ParamsKind = 'none' | 'array' | 'object' | 'illegal';
+
+function paramsOf({ body, paramsStart }: DecodeState): ParamsKind {
+  if (paramsStart === MALFORMED) return 'none';
+  const kind = kindOf(body[paramsStart]);
+  if (kind === 'null') return 'none';
+  return kind === 'array' || kind === 'object' ? kind : 'illegal';
+}
+
+/** What the noted members amount to. */
+function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
+  const { body, idStart, idEnd, limits } = state;
+  const hasId = idStart !== MALFORMED;
+  if (hasId && !isLegalId(state)) throw new Failure('PARSE_ERROR');
+  if (hasId && idEnd - idStart > limits.idMaxBytes) return fault(NULL_ID, 'INVALID_REQUEST', bytes);
+  const id = hasId ? body.subarray(idStart, idEnd) : NULL_ID;
+
+  const hasMethod = state.methodStart !== MALFORMED && kindOf(body[state.methodStart]) === 'string';
+  const version = versionOf(state);
+  const params = paramsOf(state);
+  if (!hasMethod || state.hasUnexpectedMember || version === 'wrong' || params === 'illegal') {
+    return fault(id, 'INVALID_REQUEST', bytes);
+  }
+  if (!hasId) return { kind: 'notification', bytes };
+  if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
+  return callItem(state, id, params, bytes);
+}
+
+/** Named params are for methods the table does not know; Solana's own take an array. */
+function callItem(state: DecodeState, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
+  const start = state.methodStart + 1;
+  const end = state.methodEnd - 1;
+  const method = methodNameAt(state.body, start, end) ?? decodeString(state.body, start, end);
+  if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY', bytes);
+  const raw = params === 'none' ? null : state.body.subarray(state.paramsStart, state.paramsEnd);
+  return { kind: 'call', id, method, params: raw, bytes };
+}
+
+const fault = (id: Buffer, code: FailureCode, bytes: number): EnvelopeItem => ({
+  kind: 'fault',
+  id,
+  code,
+  bytes,
+});
+
+/** Decodes the batch member that stands at these bytes, already known to be well-formed. */
+function decodeItem(state: DecodeState, start: number, end: number): void {
+  const { body, items, limits } = state;
+  if (items.length >= limits.batchMax) {
+    throw new Failure('BATCH_TOO_LARGE', { facts: { batchMax: limits.batchMax } });
+  }
+  if (kindOf(body[start]) !== 'object') throw new Failure('PARSE_ERROR');
+  state.clear();
+  scanObject(body, start, limits.depthMax, state, recordMember);
+  items.push(classifyItem(state, end - start));
+}
+
+/**
+ * Decodes the body of a JSON-RPC request: one call or a batch of them.
+ * @throws Failure PARSE_ERROR when the body is not JSON in UTF-8, is neither object nor array of objects, is
+ * nested too deep or holds an illegal id or two; BATCH_TOO_LARGE. Either is the answer to the whole body, under the id null.
+ */
+export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
+  if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
+  const state = new DecodeState(body, limits);
+  const start = skipSpace(body, 0);
+  const batch = body[start] === ARRAY_OPEN;
+  const end = batch
+    ? scanArray(body, start, limits.depthMax, state, decodeItem)
+    : scanObject(body, start, limits.depthMax, state, recordMember);
+  if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
+  if (!batch) state.items.push(classifyItem(state, body.length));
+  return { batch, items: state.items, bytes: body.length };
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from './errors.ts';
+import { endSingle, failureBody, joinBatch, pushFailure, pushResponse } from './response-envelope.ts';
+
+const text = (pieces: Buffer[]): string => Buffer.concat(pieces).toString();
+const result = (body: string, id: string): Buffer[] => {
+  const pieces: Buffer[] = [];
+  pushResponse(pieces, { body: Buffer.from(body), errorCode: 0 }, Buffer.from(id));
+  return pieces;
+};
+
+describe('an answer', () => {
+  it('is the received bytes between the envelope and the id of the caller', () => {
+    expect(text(endSingle(result('18446744073709551615', '9007199254740993')))).toBe(
+      '{"jsonrpc":"2.0","result":18446744073709551615,"id":9007199254740993}\n',
+    );
+  });
+
+  it('carries the error of a node as it is', () => {
+    const pieces: Buffer[] = [];
+    const body = Buffer.from('{"code":-32005,"message":"Node is unhealthy","data":{"numSlotsBehind":null}}');
+    pushResponse(pieces, { body, errorCode: -32005 }, Buffer.from('"a"'));
+    expect(text(pieces)).toBe(`{"jsonrpc":"2.0","error":${body},"id":"a"}`);
+  });
+
+  it('does not copy what was received', () => {
+    const body = Buffer.from('[1]');
+    const pieces: Buffer[] = [];
+    pushResponse(pieces, { body, errorCode: 0 }, Buffer.from('1'));
+    expect(pieces).toContain(body);
+  });
+
+  it('of a batch stands in order in one array', () => {
+    expect(text(joinBatch([result('1', '1'), result('2', '2')]))).toBe(
+      '[{"jsonrpc":"2.0","result":1,"id":1},{"jsonrpc":"2.0","result":2,"id":2}]\n',
+    );
+  });
+});
+
+describe('a failure', () => {
+  it('names its row and its facts in data, and nothing of its cause', () => {
+    const failure = new Failure('RATE_LIMITED', {
+      facts: { limit: 5 },
+      retryAfter: 3,
+      cause: new Error('secret'),
+    });
+    expect(JSON.parse(String(failureBody(failure)))).toEqual({
+      code: -32043,
+      message: 'Rate limit exceeded: wait as long as Retry-After says',
+      data: { code: 'RATE_LIMITED', limit: 5, retryAfter: 3 },
+    });
+  });
+
+  it('of JSON-RPC itself has no data, as Agave sends it', () => {
+    const pieces: Buffer[] = [];
+    pushFailure(pieces, new Failure('PARSE_ERROR'), Buffer.from('null'));
+    expect(text(pieces)).toBe('{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
+  });
+
+  it('of a call without a version is answered without a version', () => {
+    const pieces: Buffer[] = [];
+    pushFailure(pieces, new Failure('UNSUPPORTED_VERSION'), Buffer.from('7'));
+    expect(text(pieces)).toBe(
+      '{"error":{"code":-32600,"message":"Unsupported JSON-RPC protocol version"},"id":7}',
+    );
+  });
+});

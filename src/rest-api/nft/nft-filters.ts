@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../base/json.ts';
+
+/**
+ * The filters `royalty` and `attributes` of nft/search: JSON behind the `?`. Source: rest-api.md §2.14.
+ */
+
+/** What filters may be. */
+export const nftFilterLimits = {
+  /** UTF-16 code units of one filter's JSON. */
+  textMax: 4096,
+  /** Traits that one request names. */
+  traitsMax: 20,
+};
+
+const operators: Readonly<Record<string, (value: number, operand: number) => boolean>> = {
+  gt: (value, operand) => value > operand,
+  gte: (value, operand) => value >= operand,
+  lt: (value, operand) => value < operand,
+  lte: (value, operand) => value <= operand,
+};
+
+/** Whether a number is as a filter wants it. */
+export type NumberTest = (value: number) => boolean;
+
+/** Whether the value of a trait is as a filter wants it. */
+type ValueTest = (value: JsonValue) => boolean;
+
+/** Tests by the names of traits. */
+type AttributeTests = ReadonlyMap<string, ValueTest>;
+
+/** JSON of a filter that cannot be taken; the message tells the caller what to send. */
+class FilterFault extends Error {}
+
+const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i;
+const NUMBER_TEXT_MAX = 64;
+
+/** A number, also in text; null for anything else. */
+function numberOf(value: unknown): number | null {
+  const isNumeric = typeof value === 'string' && value.length <= NUMBER_TEXT_MAX && NUMBER.test(value);
+  const number = isNumeric || typeof value === 'bigint' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `{ "gte": 5, "lt": "10" }`: all of it must hold. */
+function comparisonOf(filter: object): NumberTest {
+  const tests = Object.entries(filter).map(([name, expected]): NumberTest => {
+    const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
+    const operand = numberOf(expected);
+    if (operator === undefined || operand === null) {
+      throw new FilterFault('compares with gt, gte, lt and lte, each with a number');
+    }
+    return (value) => operator(value, operand);
+  });
+  if (tests.length === 0) throw new FilterFault('compares with gt, gte, lt and lte, each with a number');
+  return (value) => tests.every((test) => test(value));
+}
+
+const isPrimitive = (value: unknown): value is string | number | bigint | boolean =>
+  ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
+
+function valueTestOf(filter: unknown): ValueTest {
+  if (isPrimitive(filter)) return (value) => isPrimitive(value) && String(value) === String(filter);
+  if (!isObject(filter)) {
+    throw new FilterFault('takes for each trait a value, or a comparison such as {"gte":"100"}');
+  }
+  const test = comparisonOf(filter);
+  return (value) => {
+    const number = numberOf(value);
+    return number !== null && test(number);
+  };
+}
+
+function royaltyTestOf(filter: unknown): NumberTest {
+  if (isObject(filter)) return comparisonOf(filter);
+  const exact = numberOf(filter);
+  if (exact === null) throw new FilterFault('must be a number, or JSON such as {"gte":5,"lte":10}');
+  return (value) => value === exact;
+}
+
+function attributeTestsOf(filter: unknown): AttributeTests {
+  if (!isObject(filter)) throw new FilterFault('must be a JSON object such as {"energy":{"gte":"100"}}');
+  const entries = Object.entries(filter);
+  if (entries.length > nftFilterLimits.traitsMax) {
+    throw new FilterFault(`takes up to ${nftFilterLimits.traitsMax} traits`);
+  }
+  return new Map(entries.map(([trait, expected]) => [trait, valueTestOf(expected)]));
+}
+
+/** What JSON text says; anything else is taken as it is. */
+function parsed(input: unknown, form: string): unknown {
+  if (typeof input !== 'string') return input;
+  if (input.length > nftFilterLimits.textMax) {
+    throw new FilterFault(`must have up to ${nftFilterLimits.textMax} characters`);
+  }
+  try {
+    return JSON.parse(input);
+  } catch {
+    throw new FilterFault(`is not JSON: send ${form}`);
+  }
+}
+
+/** A field of which `read` makes a test; absent there is none. */
+const filter = <Test>(read: (json: unknown) => Test, form: string, description: string) =>
+  z
+    .preprocess(
+      (input) => (input === undefined || input === '' ? null : input),
+      z.unknown().transform((input, context): Test | null => {
+        if (input === null) return null;
+        try {
+          return read(parsed(input, form));
+        } catch (thrown) {
+          if (!(thrown instanceof FilterFault)) throw thrown;
+          context.addIssue({ code: 'custom', message: thrown.message });
+          return z.NEVER;
+        }
+      }),
+    )
+    .meta({ type: 'string', maxLength: nftFilterLimits.textMax, description, examples: [form] });
+
+/** `royalty`, in percent. */
+export const royaltyFilter = () =>
+  filter(
+    royaltyTestOf,
+    '{"gte":5,"lte":10}',
+    'Royalty in percent: a number, or JSON that compares it with `gt`, `gte`, `lt` and `lte`.',
+  );
+
+/** `attributes`, by trait. */
+export const attributesFilter = () =>
+  filter(
+    attributeTestsOf,
+    '{"energy":{"gte":"100"},"background":"red"}',
+    'JSON: for each trait its value, or a comparison of it as a number with `gt`, `gte`, `lt` and `lte`. All must hold.',
+  );
+
+/** Whether an NFT has every trait that is wanted. An NFT whose off-chain JSON could not be read has none. */
+export const hasAttributes = (
+  attributes: Readonly<Record<string, JsonValue>>,
+  tests: AttributeTests,
+): boolean =>
+  [...tests].every(([trait, test]) => {
+    const value = Object.hasOwn(attributes, trait) ? attributes[trait] : undefined;
+    return value !== undefined && test(value);
+  });

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { FoundNft } from '../../decoding/nft/found-nft.ts';
+import type { OnChainNft } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import type { Address } from '../../solana/address.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, commitment, list, network, optional } from '../fields.ts';
+import { pageFields, pageOf, pageResult } from '../page.ts';
+import { loadNfts, refreshField } from './load-nfts.ts';
+import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
+import { atMost, nftListLimits } from './nft-list-limits.ts';
+import { nftSchema } from './nft-schema.ts';
+
+const SIZE = 10;
+const SIZE_MAX = 50;
+const CREATORS_MAX = 20;
+
+type ChainFilters = Readonly<{
+  creators?: readonly Address[] | undefined;
+  collection?: Address | undefined;
+  royalty: NumberTest | null;
+}>;
+
+/** What can be told without the off-chain JSON. */
+function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilters): boolean {
+  const inCollection = nft.collection?.verified === true ? nft.collection.address : null;
+  if (collection !== undefined && inCollection !== collection) return false;
+  if (royalty !== null && !royalty(nft.royaltyBasisPoints / 100)) return false;
+  return creators === undefined || nft.creators.some((creator) => creators.includes(creator.address));
+}
+
+/** Source: spec, "REST"; rest-api.md §2.14. */
+export const search = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/nft/search'],
+  group: 'nft',
+  name: 'nft/search',
+  summary: 'NFTs of a wallet that match filters',
+  description:
+    'All filters must hold. In the order of their mints; the totals, under both of their names, count what matches. ' +
+    'Attributes are read from the off-chain JSON: an NFT of which it cannot be read has none. ' +
+    `A search by attributes takes up to ${nftListLimits.searchedMax} NFTs that the other filters leave.`,
+  from: 'query',
+  failures: ofChain,
+  fields: z.object({
+    network: network(),
+    commitment: commitment(),
+    wallet: address('The wallet.'),
+    creators: optional(
+      list(address('A creator.'), CREATORS_MAX, 'NFTs of any of these creators; the field may be repeated.'),
+    ),
+    collection: optional(address('NFTs of this collection, which has verified them.')),
+    royalty: royaltyFilter(),
+    attributes: attributesFilter(),
+    refresh: refreshField(),
+    ...pageFields(SIZE, SIZE_MAX),
+  }),
+  result: z.object({
+    nfts: z.array(nftSchema),
+    ...pageResult,
+    total_data: z.number().int().meta({ description: 'The same as `total_count`.' }),
+    total_page: z.number().int().meta({ description: 'The same as `total_pages`.' }),
+  }),
+  async answer(
+    { network: name, commitment: level, wallet, attributes, refresh, page, size, ...filters },
+    context,
+  ) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
+    const candidates = found.filter(({ onChain }) => matches(onChain, filters));
+    const load = (nfts: readonly FoundNft[]) => loadNfts(nfts, context, refresh);
+    if (attributes === null) {
+      const { items, about } = pageOf(candidates, page, size);
+      return { message: 'filtered NFTs', result: answerOf(await load(items), about) };
+    }
+    const searched = await load(atMost(candidates, nftListLimits.searchedMax));
+    const matching = searched.filter((nft) => hasAttributes(nft.attributes, attributes));
+    const { items, about } = pageOf(matching, page, size);
+    return { message: 'filtered NFTs', result: answerOf(items, about) };
+  },
+});
+
+const answerOf = <Nft>(nfts: readonly Nft[], about: ReturnType<typeof pageOf>['about']) => ({
+  ...{ nfts: [...nfts], ...about },
+  ...{ total_data: about.total_count, total_page: about.total_pages },
+});

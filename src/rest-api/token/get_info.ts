@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { WritableJson } from '../../base/json.ts';
+import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
+import { mintExtensions } from '../../decoding/token/mint-extensions.ts';
+import { readMints } from '../../decoding/token/read-mints.ts';
+import { uiAmountOfMint } from '../../decoding/token/token-amount.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, commitment, network } from '../fields.ts';
+import { nameShape, nameSources } from '../wallet/token-schema.ts';
+
+const extension = z
+  .custom<WritableJson>((value) => typeof value === 'object' && value !== null)
+  .meta({
+    type: 'object',
+    properties: {
+      extension: { type: 'string', examples: ['transferFeeConfig'] },
+      state: { type: 'object', description: 'As `jsonParsed` shows it; absent where there is none.' },
+    },
+    required: ['extension'],
+  });
+
+/** Source: spec, "REST"; rest-api.md §2.15. */
+export const getInfo = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/token/get_info'],
+  group: 'token',
+  name: 'token/get_info',
+  summary: 'A token: its names, supply, authorities and extensions',
+  from: 'query',
+  failures: ['NOT_A_MINT', ...ofChain],
+  fields: z.object({ network: network(), commitment: commitment(), token_address: address('The mint.') }),
+  result: z.object({
+    name: nameShape.name,
+    symbol: nameShape.symbol,
+    metadata_uri: z.string().meta({ description: 'Where its off-chain JSON is; empty for none.' }),
+    image: nameShape.image,
+    address: z.string().meta({ description: 'The mint.' }),
+    mint_authority: z.string().meta({ description: 'Who may mint more; empty for nobody.' }),
+    freeze_authority: z.string().meta({ description: 'Who may freeze accounts; empty for nobody.' }),
+    current_supply: z.number().meta({ description: 'In whole tokens.', examples: [5034999432.111212] }),
+    decimals: z.number().int(),
+    extensions: z.array(extension).readonly().meta({ description: 'Of a mint of Token-2022.' }),
+  }),
+  async answer({ network: name, commitment: level, token_address: mint }, context) {
+    const chain = context.chain(name, level);
+    const sources = nameSources(context.services);
+    const { mints, now } = await readMints(chain, [mint], { clock: true });
+    const token = mints.get(mint);
+    if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
+    const names = await findNames([token], sources, chain.signal);
+    const { name: tokenName, symbol, image } = names.get(mint) ?? unnamedToken;
+    const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
+    return {
+      message: 'Tokens info',
+      result: {
+        ...{ name: tokenName, symbol, metadata_uri: token.metadata?.metadataUri ?? '', image, address: mint },
+        mint_authority: mintAuthority ?? '',
+        freeze_authority: freezeAuthority ?? '',
+        current_supply: uiAmountOfMint(supply, token, now),
+        decimals,
+        extensions: mintExtensions(token.data),
+      },
+    };
+  },
+});

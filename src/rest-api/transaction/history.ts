@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { type HistoryPart, historyOf } from '../../decoding/transaction/fetch-transactions.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, network, optional, signature, whole } from '../fields.ts';
+import type { RestSettings } from '../services.ts';
+import { tokenNamesOf } from './token-names.ts';
+import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
+
+const SECONDS_PER_DAY = 86_400;
+
+/** Unix seconds from which on histories are told. */
+export const historyStart = ({ historyDays }: RestSettings): bigint =>
+  BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
+
+/** How many transactions of a history are wanted, and between which. */
+export const historyPage = {
+  tx_num: whole(1, 100, 10, 'How many transactions.'),
+  before_tx_signature: optional(signature('Only transactions that are older than this one.')),
+  until_tx_signature: optional(signature('Only transactions that are newer than this one.')),
+  before: optional(signature('Another name for `before_tx_signature`.')),
+  until: optional(signature('Another name for `until_tx_signature`.')),
+};
+
+type EndName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
+
+/** Between which transactions, by either of the names; the longer one counts. */
+export const historyEnds = (
+  ends: Readonly<{ [Name in EndName]?: Signature | undefined }>,
+): Pick<HistoryPart, 'before' | 'until'> => ({
+  before: ends.before_tx_signature ?? ends.before,
+  until: ends.until_tx_signature ?? ends.until,
+});
+
+/** Source: spec, "REST" and "Limits"; rest-api.md §2.17 and §3. */
+export const history = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],
+  group: 'transaction',
+  name: 'transaction/history',
+  summary: 'The newest transactions of an account by their meaning, newest first',
+  description:
+    'Goes back a few days, as the operator of this service has set. The last signature of a page is the ' +
+    '`before_tx_signature` of the next.',
+  from: 'query',
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  fields: z.object({
+    network: network(),
+    account: address('The account: a wallet, a token account, a program, or any other.'),
+    ...historyPage,
+    ...includeFields,
+    commitment: settledCommitment(),
+  }),
+  result: z.array(parsedTransactionSchema),
+  async answer(fields, { chain, services }) {
+    const reader = chain(fields.network, fields.commitment);
+    const transactions = await historyOf(reader, fields.account, {
+      limit: fields.tx_num,
+      ...historyEnds(fields),
+      since: historyStart(services.settings),
+    });
+    const include = { events: fields.enable_events, raw: fields.enable_raw };
+    const result = await parseTransactions(reader, transactions, tokenNamesOf(services), include);
+    return { message: 'Transaction history fetched successfully', result };
+  },
+});

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { selectedTransactions } from '../../decoding/transaction/fetch-transactions.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { list, network, signature } from '../fields.ts';
+import { tokenNamesOf } from './token-names.ts';
+import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
+
+const SIGNATURES_MAX = 100;
+
+/** Source: spec, "REST"; rest-api.md §2.18 and §3. */
+export const parseSelected = endpoint({
+  verb: 'POST',
+  paths: ['/sol/v1/transaction/parse_selected'],
+  group: 'transaction',
+  name: 'transaction/parse_selected',
+  summary: 'Transactions by their meaning, in the order asked for',
+  description: 'Transactions that the node does not know are left out.',
+  from: 'body',
+  failures: ofChain,
+  fields: z.object({
+    network: network(),
+    transaction_signatures: list(
+      signature('The signature of a transaction.'),
+      SIGNATURES_MAX,
+      'Signatures of transactions.',
+    ),
+    ...includeFields,
+    commitment: settledCommitment(),
+  }),
+  result: z.array(parsedTransactionSchema),
+  async answer(fields, { chain, services }) {
+    const reader = chain(fields.network, fields.commitment);
+    const transactions = await selectedTransactions(reader, fields.transaction_signatures);
+    const include = { events: fields.enable_events, raw: fields.enable_raw };
+    const result = await parseTransactions(reader, transactions, tokenNamesOf(services), include);
+    return { message: 'Selected transactions fetched successfully', result };
+  },
+});

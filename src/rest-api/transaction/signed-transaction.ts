@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { Chain } from '../../decoding/chain/chain.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import { stringOf } from '../../solana/encoding/read-json.ts';
+import { nonceOfTransaction } from '../../solana/nonce.ts';
+import { type Signature, signatureFromBytes } from '../../solana/signature.ts';
+import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
+import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
+import { isAbsent } from '../fields.ts';
+
+/** Longest text of a transaction; those of version 1 may be so long. Source: Agave rpc/src/rpc.rs. */
+const TEXT_MAX = 5_464;
+
+/** A signed transaction of any version, as a caller gave it. */
+export type SignedTransaction = Readonly<{
+  /** Base64. */
+  text: string;
+  signature: Signature;
+  /** That it stands on; null for one on a durable nonce, and where a version puts it elsewhere. */
+  blockhash: Blockhash | null;
+}>;
+
+function blockhashOf(bytes: Uint8Array): Blockhash | null {
+  const decoded = decodeTransaction(bytes);
+  if ('fault' in decoded) return null;
+  const { message } = decoded.transaction;
+  return nonceOfTransaction(message) === null ? message.recentBlockhash : null;
+}
+
+/** @returns null when the text is no whole transaction in base64. */
+function readSignedTransaction(text: unknown): SignedTransaction | null {
+  if (typeof text !== 'string' || text.length > TEXT_MAX) return null;
+  const decoded = decodeBase64(text);
+  const wire = 'fault' in decoded ? null : readWireTransaction(decoded.bytes);
+  if (wire === null) return null;
+  return { text, signature: signatureFromBytes(wire.signature), blockhash: blockhashOf(wire.bytes) };
+}
+
+/** A signed transaction in base64. */
+export const signedTransaction = (description: string) =>
+  z
+    .custom<unknown>((input) => readSignedTransaction(input) !== null, {
+      error: ({ input }) =>
+        isAbsent(input)
+          ? 'is missing: send a signed transaction in base64'
+          : 'must be a whole signed transaction in base64',
+    })
+    .transform((input) => readSignedTransaction(input) as SignedTransaction)
+    .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
+
+/** Whether it is proven that no node has the transaction: the source of calls tells when it is not. */
+export const isUnsubmitted = ({ facts }: Failure): boolean =>
+  typeof facts?.network === 'string' && facts.outcome !== 'unknown';
+
+/**
+ * Sends a transaction. The node looks first whether it can succeed, in the newest state that it knows: blockhashes of
+ * every commitment are known there.
+ * @throws NodeRefusal TRANSACTION_REFUSED for what the node has against the transaction, UPSTREAM_UNAVAILABLE for what
+ * it has against itself; any other Failure when no node said what became of it. Where one may have it all the same
+ * (`hasNotLeft`), the facts have `outcome: 'unknown'` and the signature to look it up by.
+ */
+export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
+  const config = { encoding: 'base64', preflightCommitment: 'processed' };
+  try {
+    await chain.read('sendTransaction', [text, config], (result) => stringOf(result, 'a signature'));
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (!(thrown instanceof NodeRefusal))
+      throw isUnsubmitted(thrown) ? thrown : withUnknownOutcome(thrown, signature);
+    if (nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
+    throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
+  }
+}
+
+function withUnknownOutcome(failure: Failure, signature: Signature): Failure {
+  const facts = { ...failure.facts, outcome: 'unknown', signature };
+  return new Failure(failure.code, { facts, cause: failure, retryAfter: failure.retryAfter ?? null });
+}

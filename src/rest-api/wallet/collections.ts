@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { Nft } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, commitment, network } from '../fields.ts';
+import { loadNfts, refreshField } from '../nft/load-nfts.ts';
+import { atMost, nftListLimits } from '../nft/nft-list-limits.ts';
+import { nftSchema } from '../nft/nft-schema.ts';
+
+/** The NFTs of a group, with what the group is called. */
+type Group = { address?: string; name: string; family?: string; nfts: Nft[] };
+
+/** A verified collection is its address; another group is what its NFTs say of themselves. */
+function groupKey({ collection }: Nft): string {
+  if (collection.verified === true && collection.address !== undefined) return collection.address;
+  return JSON.stringify([collection.name ?? '', collection.family ?? '']);
+}
+
+function emptyGroup({ collection, symbol }: Nft): Group {
+  const { verified, address: mint, name = '', family } = collection;
+  const isVerified = verified === true && mint !== undefined;
+  const familyName = family ?? (isVerified && symbol !== '' ? symbol : undefined);
+  return {
+    ...(isVerified ? { address: mint } : {}),
+    name,
+    ...(familyName === undefined ? {} : { family: familyName }),
+    nfts: [],
+  };
+}
+
+/** In the order of their first NFTs; what is in no group comes last. */
+function groupNfts(nfts: readonly Nft[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const nft of nfts) {
+    const key = groupKey(nft);
+    const group = groups.get(key) ?? emptyGroup(nft);
+    groups.set(key, group);
+    group.nfts.push(nft);
+  }
+  const isNone = ({ address: mint, name, family }: Group): boolean =>
+    mint === undefined && name === '' && family === undefined;
+  const all = [...groups.values()];
+  return [...all.filter((group) => !isNone(group)), ...all.filter(isNone)];
+}
+
+/** Source: spec, "REST"; rest-api.md §2.7. */
+export const collections = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/collections'],
+  group: 'wallet',
+  name: 'wallet/collections',
+  summary: 'NFTs of a wallet by collection',
+  description:
+    'Grouped by verified collection; NFTs of none by the name and family that their off-chain JSON gives (the group ' +
+    `has no \`address\` then), the others under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
+  from: 'query',
+  failures: ofChain,
+  fields: z.object({
+    network: network(),
+    commitment: commitment(),
+    wallet_address: address('The wallet.'),
+    refresh: refreshField(),
+  }),
+  result: z.object({
+    collections: z.array(
+      z.object({
+        address: z
+          .string()
+          .meta({ description: 'The NFT of the collection, where it is verified.' })
+          .optional(),
+        name: z.string(),
+        family: z
+          .string()
+          .meta({ description: 'As the off-chain JSON says; else the symbol of the first NFT.' })
+          .optional(),
+        nft_count: z.number().int(),
+        nfts: z.array(nftSchema),
+      }),
+    ),
+  }),
+  async answer({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
+    const nfts = await loadNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
+    const groups = groupNfts(nfts);
+    return {
+      message: 'Collections fetched successfully',
+      result: {
+        collections: groups.map(({ nfts: own, ...about }) => ({
+          ...about,
+          nft_count: own.length,
+          nfts: own,
+        })),
+      },
+    };
+  },
+});

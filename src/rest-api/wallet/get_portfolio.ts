@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { solOf } from '../../decoding/amounts.ts';
+import { OnceChain } from '../../decoding/chain/once-chain.ts';
+import type { NftOffChain } from '../../decoding/nft/found-nft.ts';
+import type { Nft } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import { withOffChain } from '../../decoding/nft/with-off-chain.ts';
+import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, commitment, network } from '../fields.ts';
+import { nftSchema } from '../nft/nft-schema.ts';
+import { lamportsOf } from './lamports-of.ts';
+import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
+
+/** What the client's type calls members of an NFT here, beside the names that it has everywhere else. */
+const portfolioNft = nftSchema.extend({
+  model: z.literal('metadata'),
+  mintAddress: z.string(),
+  updateAuthorityAddress: z.string(),
+  uri: z.string(),
+  sellerFeeBasisPoints: z.number().int().meta({ description: 'Hundredths of a percent.' }),
+  primarySaleHappened: z.boolean(),
+  isMutable: z.boolean(),
+  json: z.null(),
+  jsonLoaded: z.literal(false),
+});
+
+const BASIS_POINTS_OF_A_PERCENT = 100;
+
+const toPortfolioNft = (nft: Nft): z.input<typeof portfolioNft> => ({
+  ...nft,
+  model: 'metadata',
+  mintAddress: nft.mint,
+  updateAuthorityAddress: nft.update_authority,
+  uri: nft.metadata_uri,
+  sellerFeeBasisPoints: Math.round(nft.royalty * BASIS_POINTS_OF_A_PERCENT),
+  primarySaleHappened: nft.primary_sale_happened,
+  isMutable: nft.is_mutable,
+  json: null,
+  jsonLoaded: false,
+});
+
+/** NFTs of a portfolio are shown as the chain has them: nobody waits for hundreds of documents. */
+const noOffChain: NftOffChain = { read: async () => new Map() };
+
+/** Source: rest-api.md §2.23. */
+export const getPortfolio = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/get_portfolio'],
+  group: 'wallet',
+  name: 'wallet/get_portfolio',
+  summary: 'Balance, fungible tokens and NFTs of a wallet',
+  description: 'NFTs without what their off-chain JSON says; `nft/read_all` has it.',
+  from: 'query',
+  failures: ofChain,
+  fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
+  result: z.object({
+    sol_balance: z.number().meta({ description: 'SOL, not lamports.' }),
+    num_tokens: z.number().int(),
+    tokens: z.array(tokenSchema),
+    num_nfts: z.number().int(),
+    nfts: z.array(portfolioNft),
+  }),
+  async answer({ network: name, commitment: level, wallet }, { caller, services }) {
+    const chain = new OnceChain(name, caller, level);
+    const [lamports, tokens, found] = await Promise.all([
+      lamportsOf(chain, wallet),
+      tokensOfWallet(chain, wallet, nameSources(services)),
+      nftsOfWallet(chain, services.das, wallet),
+    ]);
+    const nfts = await withOffChain(found, noOffChain, caller.signal);
+    return {
+      message: 'Portfolio fetched successfully',
+      result: {
+        sol_balance: solOf(lamports),
+        ...{ num_tokens: tokens.length, tokens: tokens.map(toTokenResult) },
+        ...{ num_nfts: nfts.length, nfts: nfts.map(toPortfolioNft) },
+      },
+    };
+  },
+});

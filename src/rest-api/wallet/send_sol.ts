@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { ByteWriter } from '../../base/bytes.ts';
+import { lamportsOfSol } from '../../decoding/amounts.ts';
+import type { Chain } from '../../decoding/chain/chain.ts';
+import type { Address } from '../../solana/address.ts';
+import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
+import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
+import { decimalText } from '../../solana/encoding/ui-token-amount.ts';
+import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { programs } from '../../solana/programs.ts';
+import { SIGNATURE_BYTES } from '../../solana/signature.ts';
+import { compileMessage, type Instruction } from '../../solana/transaction/compile-message.ts';
+import { encodeTransaction } from '../../solana/transaction/encode-transaction.ts';
+import type { Lamports } from '../../solana/units.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, isAbsent, network } from '../fields.ts';
+
+/** `SystemInstruction::Transfer`. Source: solana-system-interface. */
+const TRANSFER = 2;
+const SOL_DECIMALS = 9;
+
+const amountOfSol = z
+  .custom<unknown>((input) => lamportsOfSol(input) !== null, {
+    error: ({ input }) =>
+      isAbsent(input)
+        ? 'is missing: send an amount in SOL'
+        : 'must be an amount in SOL from 0.000000001 to 18446744073.709551615, as a number or as decimal text',
+  })
+  .transform((input) => lamportsOfSol(input) as Lamports)
+  .meta({
+    type: ['number', 'string'],
+    minimum: 1e-9,
+    description: 'SOL, not lamports; decimal text where a double has too few digits.',
+  });
+
+function transfer(from: Address, to: Address, amount: Lamports): Instruction {
+  return {
+    programId: programs.system,
+    accounts: [
+      { address: from, signer: true, writable: true },
+      { address: to, signer: false, writable: true },
+    ],
+    data: new ByteWriter(12).u32(TRANSFER).u64(amount).finish(),
+  };
+}
+
+/** A blockhash that the whole network knows, and that is young all the same. */
+const latestBlockhash = (chain: Chain): Promise<Blockhash> =>
+  chain.read('getLatestBlockhash', [{ commitment: 'confirmed' }], (result) => {
+    const { blockhash } = objectOf(objectOf(result, 'getLatestBlockhash').value, 'value');
+    const parsed = parseBlockhash(stringOf(blockhash, 'a blockhash'));
+    if ('fault' in parsed) throw new MalformedJson('a blockhash');
+    return parsed.blockhash;
+  });
+
+/** Source: spec, "REST"; rest-api.md §2.8. */
+export const sendSol = endpoint({
+  verb: 'POST',
+  paths: ['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach'],
+  group: 'wallet',
+  name: 'wallet/send_sol',
+  summary: 'Makes a transfer of SOL for its sender to sign',
+  description:
+    'A legacy transaction in base64 whose one signature is all zeros. The sender, who also pays the fee, signs it and ' +
+    'sends it, for instance by transaction/send_txn, within about a minute: then its blockhash expires.',
+  from: 'body',
+  failures: ofChain,
+  fields: z.object({
+    network: network(),
+    from_address: address('Who sends, signs and pays the fee.'),
+    to_address: address('Who gets it.'),
+    amount: amountOfSol,
+  }),
+  result: z.object({ encoded_transaction: z.string().meta({ description: 'Base64.' }) }),
+  async answer({ network: name, from_address: from, to_address: to, amount }, { chain }) {
+    const recentBlockhash = await latestBlockhash(chain(name));
+    const instructions = [transfer(from, to, amount)];
+    const message = encodeMessage(compileMessage({ feePayer: from, instructions, recentBlockhash }));
+    const wire = encodeTransaction([new Uint8Array(SIGNATURE_BYTES)], message);
+    return {
+      message: `${decimalText(amount, SOL_DECIMALS)} SOL transfer request generated successfully`,
+      result: { encoded_transaction: Buffer.from(wire).toString('base64') },
+    };
+  },
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { NameSources, TokenName } from '../../decoding/token/find-names.ts';
+import type { WalletToken } from '../../decoding/token/wallet-tokens.ts';
+import type { Services } from '../services.ts';
+
+/** What a token is called, in an answer. */
+export const nameShape = {
+  name: z.string().meta({ description: '`Unknown Token` where nothing names it.', examples: ['USD Coin'] }),
+  symbol: z.string().meta({ description: '`Token` where nothing names it.', examples: ['USDC'] }),
+  image: z.string().meta({ description: 'A URI; empty where nothing names one.' }),
+};
+
+/** A token in a wallet. Source: rest-api.md §2.2. */
+export const tokenSchema = z.object({
+  address: z.string().meta({ description: 'The mint.' }),
+  balance: z.number().meta({ description: 'In whole tokens.', examples: [2.968471] }),
+  associated_account: z.string().meta({ description: 'The token account.' }),
+  info: z.object({ ...nameShape, decimals: z.number().int() }),
+  isFrozen: z.boolean().meta({ description: 'Whether the token account is frozen.' }),
+});
+
+/** `info` of a token. */
+export const infoOf = ({ name, symbol, image }: TokenName) => ({ name, symbol, image });
+
+/** A token of a wallet in an answer. */
+export const toTokenResult = ({
+  holding,
+  balance,
+  decimals,
+  name,
+}: WalletToken): z.input<typeof tokenSchema> => ({
+  address: holding.mint,
+  balance,
+  associated_account: holding.account,
+  info: { ...infoOf(name), decimals },
+  isFrozen: holding.isFrozen,
+});
+
+/** Where names of tokens come from. */
+export const nameSources = ({ tokenList, offChain }: Services): NameSources => ({
+  list: tokenList,
+  offChain,
+});

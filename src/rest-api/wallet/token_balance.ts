@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { tokenBalanceOf } from '../../decoding/token/token-balance.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, commitment, network } from '../fields.ts';
+import { infoOf, nameShape, nameSources } from './token-schema.ts';
+
+/** Source: spec, "REST"; rest-api.md §2.3. */
+export const tokenBalance = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/token_balance'],
+  group: 'wallet',
+  name: 'wallet/token_balance',
+  summary: 'Balance of one token in a wallet',
+  description: 'Of all its token accounts of the mint; 0 where it has none.',
+  from: 'query',
+  failures: ['NOT_A_MINT', ...ofChain],
+  fields: z.object({
+    network: network(),
+    commitment: commitment(),
+    wallet: address('The wallet.'),
+    token: address('The mint.'),
+  }),
+  result: z.object({
+    address: z.string().meta({ description: 'The mint.' }),
+    balance: z.number().meta({ description: 'In whole tokens.', examples: [76.6726] }),
+    associated_account: z.string().meta({
+      description:
+        'Where the wallet keeps the token: its associated token account, unless only others hold the token.',
+    }),
+    info: z.object(nameShape),
+    isFrozen: z.boolean().meta({ description: 'Whether that account is frozen.' }),
+  }),
+  async answer({ network: name, commitment: level, wallet, token }, { chain, services }) {
+    const found = await tokenBalanceOf(chain(name, level), wallet, token, nameSources(services));
+    if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: name } });
+    return {
+      message: 'Token balance fetched successfully',
+      result: {
+        ...{ address: token, balance: found.balance, associated_account: found.account },
+        ...{ info: infoOf(found.name), isFrozen: found.isFrozen },
+      },
+    };
+  },
+});

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { historyOf } from '../../decoding/transaction/fetch-transactions.ts';
+import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
+import { address, network } from '../fields.ts';
+import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
+import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
+
+/** Source: rest-api.md §2.23; the client's `transactionHistory`. */
+export const transactionHistory = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/transaction_history'],
+  group: 'wallet',
+  name: 'wallet/transaction_history',
+  summary: 'The newest transactions of a wallet as nodes tell them in jsonParsed, newest first',
+  description: 'For older clients; `transaction/history` tells what they mean.',
+  from: 'query',
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  fields: z.object({
+    network: network(),
+    wallet: address('The wallet.'),
+    ...historyPage,
+    commitment: settledCommitment(),
+  }),
+  result: z.array(rawTransactionSchema),
+  async answer(fields, { chain, services }) {
+    const transactions = await historyOf(chain(fields.network, fields.commitment), fields.wallet, {
+      limit: fields.tx_num,
+      ...historyEnds(fields),
+      since: historyStart(services.settings),
+    });
+    return {
+      message: 'Transaction history fetched successfully',
+      result: transactions.map(({ raw }) => raw),
+    };
+  },
+});

@@ -1,0 +1,96 @@
+import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
+
+/** The most bytes of a run. */
+export const BATCH_MAX_BYTES = 64 * 1024;
+
+/** Slabs that are kept for the next run when nobody reads them any more. */
+const FREE_SLABS_MAX = 64;
+
+/** Below this many bytes a loop is quicker than `set`. */
+const SHORT_BYTES = 24;
+
+/** Memory for runs, and how many writes still read it. */
+export class Slab {
+  readonly bytes = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+  readers = 0;
+}
+
+/**
+ * Messages that leave together, each behind its head, as one piece of bytes. The same messages in the same order mostly
+ * leave for many streams, one after the other: they are written once and shared. Memory is used again when the last
+ * write that reads it is done.
+ */
+export class FrameBatches {
+  readonly #freeSlabs: Slab[] = [];
+  #slab = new Slab();
+  #end = 0;
+  /** Names and tails of the last run, in turns. */
+  readonly #last: Uint8Array[] = [];
+  #joined: Buffer = this.#slab.bytes.subarray(0, 0);
+
+  /** Where the last run lies; whoever writes it counts as a reader. */
+  get slab(): Slab {
+    return this.#slab;
+  }
+
+  /**
+   * Joins messages to a run.
+   * @param parts - names and tails in turns; those between `from` and `to` leave.
+   * @param bytes - of all of them with their heads, at most RUN_MAX_BYTES.
+   * @returns the run, not to be modified; it stands while its slab has a reader, or until the next is joined.
+   */
+  join(parts: readonly Uint8Array[], from: number, to: number, bytes: number): Buffer {
+    if (this.#isLast(parts, from, to)) return this.#joined;
+    if (this.#end + bytes > BATCH_MAX_BYTES) this.#renew();
+    const start = this.#end;
+    this.#last.length = 0;
+    for (let i = from; i < to; i += 2) this.#add(parts[i] as Uint8Array, parts[i + 1] as Uint8Array);
+    this.#joined = this.#slab.bytes.subarray(start, this.#end);
+    return this.#joined;
+  }
+
+  /** A write has left, and reads the slab no more. */
+  release(slab: Slab): void {
+    slab.readers -= 1;
+    if (slab.readers > 0) return;
+    if (slab !== this.#slab) {
+      if (this.#freeSlabs.length < FREE_SLABS_MAX) this.#freeSlabs.push(slab);
+      return;
+    }
+    this.#end = 0;
+    this.#last.length = 0;
+  }
+
+  #renew(): void {
+    if (this.#slab.readers > 0) this.#slab = this.#freeSlabs.pop() ?? new Slab();
+    this.#end = 0;
+  }
+
+  #add(names: Uint8Array, tail: Uint8Array): void {
+    const { bytes } = this.#slab;
+    this.#last.push(names, tail);
+    writeHead(bytes, this.#end, 0, names.length + tail.length);
+    let at = this.#end + HEAD_BYTES;
+    if (names.length < SHORT_BYTES) for (let i = 0; i < names.length; i++) bytes[at + i] = names[i] as number;
+    else bytes.set(names, at);
+    at += names.length;
+    bytes.set(tail, at);
+    this.#end = at + tail.length;
+  }
+
+  #isLast(parts: readonly Uint8Array[], from: number, to: number): boolean {
+    const last = this.#last;
+    if (to - from !== last.length) return false;
+    for (let i = 0; i < last.length; i++) if (parts[from + i] !== last[i]) return false;
+    return last.length > 0;
+  }
+}
+
+/** Flag and length before a message. */
+export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number): void {
+  bytes[at] = flag;
+  bytes[at + 1] = length >>> 24;
+  bytes[at + 2] = length >>> 16;
+  bytes[at + 3] = length >>> 8;
+  bytes[at + 4] = length;
+}

@@ -1,0 +1,252 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { ConnectionCaps } from '../connection-caps.ts';
+import { TlsEntry } from '../tls-entry.ts';
+import type { TlsIdentity } from '../tls-identity.ts';
+import { type ClientError, codeOf, targetIn } from './client-error.ts';
+import {
+  closeAfterResponses,
+  hasOpenResponses,
+  isPipelined,
+  isUntrusted,
+  markUntrusted,
+  responsesOf,
+  setPipelined,
+} from './connection.ts';
+import { HttpDispatcher } from './dispatcher.ts';
+import { HttpDrain } from './drain.ts';
+import type { FallbackListener, Listener } from './fallback-listener.ts';
+import { checkIntervalMs, createListener, interceptConnections } from './node-listener.ts';
+import { OpenRequests, type StartRequest } from './open-requests.ts';
+import { type HttpOptions, httpOptions } from './options.ts';
+import { type Refusals, refusalOf, refuse, refuseSocket } from './refuse.ts';
+import { faultOfHead } from './request-head.ts';
+import { splitUrl } from './request-target.ts';
+import { type HttpRoutes, type HttpUpgrade, pathNotFound } from './routes.ts';
+
+/**
+ * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
+ */
+export class HttpServer implements FallbackListener {
+  /** The listener itself, for dialects that upgrade connections. */
+  readonly server: Server;
+  readonly #routes: HttpRoutes;
+  readonly #upgrades: readonly HttpUpgrade[];
+  readonly #refusals: Refusals;
+  readonly #options: HttpOptions;
+  readonly #log: Logger;
+  readonly #caps: ConnectionCaps;
+  /** What node:http does with a connection. */
+  readonly #serveHttp: (socket: Socket) => void;
+  /** Sees connections in plain text first; null: nobody does. */
+  readonly #fastPath: Listener | null;
+  /** null: in plain text. */
+  readonly #tls: TlsEntry | null;
+  /** The header that goes with every answer over TLS; null for none. */
+  readonly #strictTransport: string | null;
+  readonly #dispatcher: HttpDispatcher;
+  readonly #openRequests = new OpenRequests(() => this.onRequestEnd());
+  readonly #drain: HttpDrain;
+  #overdueTimer: NodeJS.Timeout | null = null;
+
+  constructor(
+    routes: HttpRoutes,
+    log: Logger,
+    options: Partial<HttpOptions> = {},
+    upgrades: readonly HttpUpgrade[] = [],
+    refusals: Refusals = new Map(),
+    fastPath: Listener | null = null,
+  ) {
+    this.#options = { ...httpOptions, ...options };
+    this.#routes = routes;
+    this.#upgrades = upgrades;
+    this.#refusals = refusals;
+    this.#dispatcher = new HttpDispatcher(routes, refusals, log);
+    this.#fastPath = fastPath;
+    this.#log = log;
+    fastPath?.setFallback(this);
+    this.server = createListener(this.#options, upgrades);
+    this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
+    const { tls, headersTimeoutMs: handshakeTimeoutMs } = this.#options;
+    this.#serveHttp = interceptConnections(this.server, (socket) => this.#onConnection(socket));
+    const entry = { protocol: ALPN, handshakeTimeoutMs };
+    this.#tls = tls === null ? null : new TlsEntry({ ...tls, ...entry }, this.#serveHttp);
+    const seconds = tls?.strictTransportSeconds ?? 0;
+    this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
+    const holders = { server: this.server, fastPath, tls: this.#tls, upgrades };
+    this.#drain = new HttpDrain({ ...holders, inFlight: () => this.inFlight });
+    const handleRequest: StartRequest = (request, response) => this.#handle(request, response, true);
+    const refuseExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
+    this.server.on('request', (request, response) => this.#enqueue(request, response, handleRequest));
+    this.server.on('checkContinue', (request, response) => this.#enqueue(request, response, handleRequest));
+    this.server.on('checkExpectation', (request, response) =>
+      this.#enqueue(request, response, refuseExpectation),
+    );
+    this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
+    this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
+  }
+
+  /** Whether `drain` has begun. */
+  get draining(): boolean {
+    return this.#drain.isStarted;
+  }
+
+  /** Requests that are being answered. */
+  get inFlight(): number {
+    return this.#openRequests.size + (this.#fastPath?.inFlight ?? 0);
+  }
+
+  /** Whether clients come with TLS. */
+  get isSecure(): boolean {
+    return this.#tls !== null;
+  }
+
+  /** Connections that were closed at once, since their address has too many. */
+  get connectionsRefused(): number {
+    return this.#caps.refused;
+  }
+
+  /** Connections from now on get this certificate. @throws Error when it cannot be read, or the door has no TLS. */
+  reloadTls(identity: TlsIdentity): void {
+    if (this.#tls === null) throw new Error('the door was made without TLS');
+    this.#tls.reload(identity);
+  }
+
+  /** Begins to listen. @returns the address, with the port that was taken. */
+  listen(): Promise<AddressInfo> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
+      this.server.listen({ host, port }, () => {
+        this.server.off('error', reject);
+        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
+        resolve(this.server.address() as AddressInfo);
+      });
+    });
+  }
+
+  /**
+   * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
+   * `noticeMs`, in which load balancers can take notice, no new connections are accepted; requests in flight, and
+   * those that are just arriving on open connections, have `graceMs` to finish, then what is left is cut.
+   * Connections that left HTTP are told so and have as long.
+   * @returns whether all of them finished. Asked again, the same drain.
+   */
+  drain(graceMs: number, noticeMs = 0): Promise<boolean> {
+    const drained = this.#drain.start(graceMs, noticeMs);
+    this.#openRequests.closeAfterResponses();
+    return drained.finally(() => {
+      if (this.#overdueTimer !== null) clearInterval(this.#overdueTimer);
+    });
+  }
+
+  /** A connection, before anything of it is read. */
+  #onConnection(socket: Socket): void {
+    if (!this.#caps.accept(socket)) return;
+    if (this.#tls !== null) this.#tls.accept(socket);
+    else if (this.#fastPath !== null) this.#fastPath.accept(socket);
+    else this.#serveHttp(socket);
+  }
+
+  adopt(socket: Socket, bytes: Buffer, pipelined: boolean): void {
+    setPipelined(socket, pipelined);
+    this.#serveHttp(socket);
+    socket.unshift(bytes);
+    socket.resume();
+  }
+
+  onRequestEnd(): void {
+    this.#drain.onRequestEnd();
+  }
+
+  /** Ends requests whose bodies have been on their way for too long. */
+  #cutOverdue(): void {
+    this.#openRequests.cutOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
+      this.#onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
+    );
+  }
+
+  /** A request that has come, to be answered in its turn. */
+  #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
+    // The parser reads on while a refusal leaves.
+    if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
+  }
+
+  /** @param understood - false when the request expects what nobody here knows. */
+  #handle(request: IncomingMessage, response: ServerResponse, isUnderstood: boolean): void {
+    if (this.draining) response.setHeader('connection', 'close');
+    if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
+    const { path, query } = splitUrl(request.url ?? '/');
+    const bodyOf = refusalOf(this.#refusals, path);
+    if (this.inFlight > this.#options.requestsInFlightMax) {
+      refuse(request, response, new Failure('OVERLOADED'), {}, bodyOf);
+      return;
+    }
+    const fault = isUnderstood ? faultOfHead(request) : 'MALFORMED_HTTP';
+    if (fault !== null) {
+      markUntrusted(request.socket);
+      refuse(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
+      return;
+    }
+    this.#dispatcher.dispatch(request, response, query, path);
+  }
+
+  /** What leaves HTTP: under the same limits as requests, and refused as they are. */
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    // Those of node:http were taken off, and whoever takes over the connection brings its own.
+    socket.on('error', ignore);
+    if (hasOpenResponses(socket)) {
+      // Answers are still to come in HTTP, so nothing else may be spoken here.
+      if (!closeAfterResponses(socket)) socket.destroy();
+      return;
+    }
+    if (isPipelined(socket)) {
+      // As above, but that the answer was given.
+      socket.destroySoon();
+      return;
+    }
+    const { path, query } = splitUrl(request.url ?? '/');
+    const upgrade = this.#upgrades.find(({ paths }) => paths.includes(path));
+    if (upgrade === undefined || this.draining || faultOfHead(request) !== null) {
+      const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
+      const isNotFound = !this.draining && upgrade === undefined;
+      const failure = isNotFound ? pathNotFound(this.#routes) : new Failure(code);
+      refuseSocket(socket, failure, {}, refusalOf(this.#refusals, path));
+      return;
+    }
+    try {
+      upgrade.accept(request, socket, head, query);
+    } catch (thrown) {
+      this.#log.error({ err: thrown }, 'an upgrade went wrong');
+      socket.destroy();
+    }
+  }
+
+  /**
+   * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
+   * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
+   * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
+   */
+  #onClientError(fault: ClientError, socket: Duplex): void {
+    if (closeAfterResponses(socket)) return;
+    const responses = responsesOf(socket);
+    if (isPipelined(socket) || responses.some(({ headersSent }) => headersSent)) {
+      // What was written leaves first: it may be a refusal that says why.
+      (socket as Socket).destroySoon();
+      return;
+    }
+    const url = responses.at(-1)?.req.url ?? targetIn(fault.rawPacket);
+    const bodyOf = refusalOf(this.#refusals, url === null ? null : splitUrl(url).path);
+    refuseSocket(socket as Socket, new Failure(codeOf(fault)), {}, bodyOf);
+  }
+}
+
+const ignore = (): void => {};
+
+/** The only protocol that is spoken over TLS. Source: RFC 7301 §6. */
+const ALPN = 'http/1.1';
+const STRICT_TRANSPORT = 'strict-transport-security';

@@ -1,0 +1,20 @@
+/** Places for calls that are being answered, for all connections together. */
+export class CallConcurrencyLimit {
+  readonly #max: number;
+  #inUse = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Takes a place if there is one. */
+  tryAcquire(): boolean {
+    if (this.#inUse >= this.#max) return false;
+    this.#inUse += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#inUse -= 1;
+  }
+}

@@ -1,0 +1,151 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { key } from '../../../../test/streams/ledger-script.ts';
+import { accountUpdate, blockUpdate, entryUpdate } from '../../../../test/streams/random-updates.ts';
+import type { SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import type { GrpcStatus } from '../../../protocol/grpc/status.ts';
+import { Channel } from '../channel.ts';
+import { compileFilters } from '../filters/compile.ts';
+import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
+import { BlockScheduler, type BlockSchedulerLimits } from './block-scheduler.ts';
+
+/** Keeps the names of what it is told, and each tail. */
+class Listing implements GeyserSink {
+  readonly heard: string[] = [];
+  readonly tails: Uint8Array[] = [];
+  ended: GrpcStatus | null = null;
+  behind: StreamBacklog | null = null;
+  heardBefore: number | null = null;
+
+  push(names: Uint8Array, tail: Uint8Array): void {
+    this.heard.push(Buffer.from(names.subarray(2)).toString());
+    this.tails.push(tail);
+  }
+
+  end(status: GrpcStatus): void {
+    this.ended = status;
+  }
+
+  lag(behind: StreamBacklog): void {
+    this.behind ??= behind;
+    this.heardBefore ??= this.heard.length;
+  }
+}
+
+/** A stream with filters of blocks that all differ, and one of entries. */
+const differing = (count: number, first = 0): SubscribeRequest => ({
+  blocks: new Map(
+    Array.from({ length: count }, (_, nth) => [`b${nth}`, { accountInclude: [key(first + nth)] }]),
+  ),
+  entry: ['e'],
+});
+
+function stage(limits: Partial<BlockSchedulerLimits>, ...requests: readonly SubscribeRequest[]) {
+  const turns = new BlockScheduler(limits);
+  const channel = new Channel(turns);
+  const sinks = requests.map(() => new Listing());
+  const members = requests.map((request, nth) => {
+    const member = channel.add(sinks[nth] as Listing);
+    member.replace(compileFilters(request));
+    return member;
+  });
+  return { turns, channel, sinks, members };
+}
+
+const block = () => blockUpdate({ accounts: [accountUpdate()] });
+/** One message of a block in each turn. */
+const oneEach = { blocksTimeSliceMs: 0 };
+
+describe('blocks that take long', () => {
+  it('are told over many turns, while streams without blocks wait for nothing', async () => {
+    const { channel, sinks } = stage(oneEach, differing(4), { entry: ['x'] });
+    channel.emit(block());
+    channel.emit(entryUpdate());
+    expect(sinks.map(({ heard }) => heard.join(' '))).toEqual(['b0', 'x']);
+    for (const count of [2, 3]) {
+      await turn();
+      expect(sinks[0]?.heard).toHaveLength(count);
+    }
+  });
+
+  it('come before all that follows them on a stream, in its order', async () => {
+    const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
+      blocks: new Map([['o', {}]]),
+    });
+    for (let nth = 0; nth < 2; nth++) {
+      channel.emit(block());
+      channel.emit(entryUpdate());
+    }
+    for (let count = 0; count < 20; count++) await turn();
+    channel.emit(entryUpdate());
+    expect(sinks.map(({ heard }) => heard.join(' '))).toEqual([
+      'b0 b1 e b0 b1 e e',
+      'b0 b1 b2 e b0 b1 b2 e e',
+      'o o',
+    ]);
+  });
+
+  it('are told to whoever has few filters before the rest of those who have many', async () => {
+    const { channel, sinks } = stage(oneEach, differing(50), { blocks: new Map([['o', {}]]) });
+    channel.emit(block());
+    await turn();
+    expect(sinks.map(({ heard }) => heard)).toEqual([['b0'], ['o']]);
+  });
+
+  it('are encoded once for all that choose the same', async () => {
+    const { channel, sinks } = stage(oneEach, differing(2), differing(2));
+    channel.emit(block());
+    await turn();
+    const [first, second] = sinks as [Listing, Listing];
+    expect(first.heard).toEqual(['b0', 'b1']);
+    expect(second.tails.map((tail, nth) => tail === first.tails[nth])).toEqual([true, true]);
+  });
+
+  it('are owed to a stream that wants something else by now, wherever it hears it', async () => {
+    const { turns, channel, sinks, members } = stage(oneEach, differing(3));
+    channel.emit(block());
+    members[0]?.close();
+    const other = new Channel(turns);
+    other.add(sinks[0] as Listing).replace(compileFilters({ entry: ['later'] }));
+    other.emit(entryUpdate());
+    for (let count = 0; count < 5; count++) await turn();
+    other.emit(entryUpdate());
+    expect(sinks[0]?.heard).toEqual(['b0', 'b1', 'b2', 'later', 'later']);
+  });
+
+  it('are told no further to a stream that is over', async () => {
+    const { turns, channel, sinks } = stage(oneEach, differing(3), differing(3));
+    channel.emit(block());
+    channel.emit(entryUpdate());
+    turns.drop(sinks[0] as Listing);
+    for (let count = 0; count < 5; count++) await turn();
+    expect(sinks.map(({ heard }) => heard)).toEqual([['b0'], ['b0', 'b1', 'b2', 'e']]);
+  });
+
+  it('end the streams that want more of them than can be told, and no other', async () => {
+    const few = { blocks: new Map([['o', {}]]) };
+    const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, differing(40), few);
+    for (let count = 0; count < 6; count++) {
+      channel.emit(block());
+      await turn();
+    }
+    for (let count = 0; count < 20; count++) await turn();
+    const { behind, heardBefore } = sinks[0] as Listing;
+    expect(behind).toEqual({ blocks: 4, messages: 4 * 40 - Number(heardBefore), bytes: 0 });
+    expect(sinks[1]).toMatchObject({ ended: null, behind: null, heard: Array(6).fill('o') });
+  });
+
+  it('end a stream behind which more waits than may', () => {
+    const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, differing(3), {
+      entry: ['x'],
+    });
+    channel.emit(block());
+    for (let count = 0; count < 3; count++) channel.emit(entryUpdate());
+    const [first, other] = sinks;
+    const bytes = other?.tails.reduce((sum, tail) => sum + tail.length, 0) ?? 0;
+    // Two messages of the block are to come, two entries wait behind it, and one came.
+    expect(first?.behind).toMatchObject({ blocks: 1, messages: 5 });
+    expect(first?.behind?.bytes).toBeGreaterThanOrEqual(bytes);
+    expect(other).toMatchObject({ ended: null, behind: null, heard: ['x', 'x', 'x'] });
+  });
+});

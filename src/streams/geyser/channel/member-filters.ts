@@ -1,0 +1,54 @@
+import type { AccountRule } from '../filters/account-rule.ts';
+import type { BlockChoice } from '../filters/block-choice.ts';
+import type { Filters } from '../filters/compile.ts';
+import type { TransactionRule } from '../filters/transaction-rule.ts';
+import type { GeyserSink } from '../geyser-sink.ts';
+import { FilterGroup } from './filter-group.ts';
+import { Listener } from './listener.ts';
+import { sharedNames } from './shared-names.ts';
+import { SlotFilterGroup } from './slot-filter-group.ts';
+import { Watcher } from './watcher.ts';
+
+/** The filters of one kind, as one lane. */
+function watchers<Rule extends { name: string }>(
+  listener: Listener,
+  rules: readonly Rule[],
+): readonly Watcher<Rule>[] {
+  if (rules.length === 0) return [];
+  const group = new FilterGroup(
+    listener,
+    rules.map(({ name }) => name),
+  );
+  return rules.map((rule, ordinal) => new Watcher(rule, group, ordinal));
+}
+
+const allNames = (names: readonly string[]): Uint8Array | null =>
+  names.length === 0 ? null : sharedNames(names);
+
+/** What one member of a channel wants, as the channel looks for it. */
+export class MemberFilters {
+  readonly listener: Listener;
+  readonly accounts: readonly Watcher<AccountRule>[];
+  readonly transactions: readonly Watcher<TransactionRule>[];
+  readonly statuses: readonly Watcher<TransactionRule>[];
+  /** Null: no slots; and so on. */
+  readonly slots: SlotFilterGroup | null;
+  /** Encoded names. */
+  readonly blocksMeta: Uint8Array | null;
+  /** Encoded names. */
+  readonly entry: Uint8Array | null;
+  /** Each is a message of its own. */
+  readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
+
+  constructor(sink: GeyserSink, filters: Filters) {
+    const listener = new Listener(sink, filters.slices);
+    this.listener = listener;
+    this.accounts = watchers(listener, filters.accounts);
+    this.transactions = watchers(listener, filters.transactions);
+    this.statuses = watchers(listener, filters.transactionsStatus);
+    this.slots = filters.slots.length === 0 ? null : new SlotFilterGroup(filters.slots);
+    this.blocksMeta = allNames(filters.blocksMeta);
+    this.entry = allNames(filters.entry);
+    this.blocks = filters.blocks.map((choice) => ({ names: sharedNames([choice.name]), choice }));
+  }
+}

@@ -1,0 +1,68 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { SubscriptionOf, TransactionView } from '../../protocol/subscriptions.ts';
+import type { Address } from '../../solana/address.ts';
+import type { Block, ExecutedTransaction } from '../../solana/block.ts';
+import { blockOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
+import { encodeBlock } from '../../solana/encoding/ui-block.ts';
+import type { Slot } from '../../solana/units.ts';
+import { resultIn } from './result-json.ts';
+
+/** How a `block` subscription shows blocks. */
+export type BlockShape = TransactionView &
+  Readonly<{
+    /** Equal for equal shapes. */
+    name: string;
+  }>;
+
+/** The shape in which a subscription is told blocks: what is asked of encoding, and nothing of which blocks. */
+export function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
+  const { encoding, details, rewards, maxVersion } = subscription;
+  const name = [encoding, details, rewards, maxVersion].join();
+  return { encoding, details, rewards, maxVersion, name };
+}
+
+/** Source: Agave rpc-client-types/src/response.rs, `RpcBlockUpdate`. */
+const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
+  resultIn(slot, { slot, block, err });
+
+function blockResult(block: Block, shape: BlockShape): Buffer {
+  const encoded = encodeBlock(block, shape);
+  return 'json' in encoded
+    ? blockUpdate(block.slot, inDeclaredOrder(encoded.json, blockOrder), null)
+    : blockUpdate(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
+}
+
+/** What is told when the block of a slot cannot be had. */
+export const noBlockResult = (slot: Slot): Buffer => blockUpdate(slot, null, 'BlockStoreError');
+
+/** A block, written once for all who want the same of it. */
+export class BlockNotification {
+  readonly block: Block;
+  readonly #results = new Map<string, Buffer>();
+
+  constructor(block: Block) {
+    this.block = block;
+  }
+
+  /** The whole block. */
+  result(shape: BlockShape): Buffer {
+    return this.#resultFor(shape.name, this.block, shape);
+  }
+
+  /** The block with only these of its transactions, which mention an address. */
+  resultMentioning(
+    address: Address,
+    transactions: readonly ExecutedTransaction[],
+    shape: BlockShape,
+  ): Buffer {
+    return this.#resultFor(`${address},${shape.name}`, { ...this.block, transactions }, shape);
+  }
+
+  #resultFor(name: string, block: Block, shape: BlockShape): Buffer {
+    const existing = this.#results.get(name);
+    if (existing !== undefined) return existing;
+    const result = blockResult(block, shape);
+    this.#results.set(name, result);
+    return result;
+  }
+}

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defaultUpstreamLimits } from '../limits.ts';
+import { UpstreamNode } from '../node.ts';
+import { PowerOfTwoSelector } from './load-balancer.ts';
+
+const nodes: UpstreamNode[] = [];
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.close()));
+});
+
+function node(name: string, latencyMs: number | null, inFlight = 0): UpstreamNode {
+  const made = new UpstreamNode({ name, url: 'http://127.0.0.1:1' }, 'devnet', defaultUpstreamLimits);
+  made.latencyMs = latencyMs;
+  made.inFlight = inFlight;
+  nodes.push(made);
+  return made;
+}
+
+/** How often each name is drawn in many draws. */
+function shares(from: readonly UpstreamNode[]): Record<string, number> {
+  const draw = new PowerOfTwoSelector();
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < 3_000; i++) {
+    for (const one of from) draw.consider(one, 0);
+    const { name } = draw.pick()!;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('the choice of a node', () => {
+  it('is none of none and the only one of one', () => {
+    const draw = new PowerOfTwoSelector();
+    const only = node('a', 5);
+    expect(draw.pick()).toBeNull();
+    draw.consider(only, 3);
+    expect(draw.pick()).toBe(only);
+    draw.consider(only, Number.POSITIVE_INFINITY);
+    expect(draw.pick()).toBeNull();
+  });
+
+  it('is one of those with the lowest rank, in whatever order they are offered', () => {
+    const [a, b, c] = [node('a', 1), node('b', 1), node('c', 1)];
+    const draw = new PowerOfTwoSelector();
+    for (const order of [
+      [a, b, c],
+      [c, b, a],
+      [b, a, c],
+    ]) {
+      for (const one of order) draw.consider(one, one === b ? 1 : 2);
+      expect(draw.pick()).toBe(b);
+    }
+  });
+
+  it('is always the clearly quicker of two, and the less busy of two that are about as quick', () => {
+    expect(shares([node('slow', 50), node('quick', 5)])).toEqual({ quick: 3_000 });
+    expect(shares([node('busy', 5, 9), node('idle', 6)])).toEqual({ idle: 3_000 });
+  });
+
+  it('spreads over nodes that are about as quick, and never takes the worst of three', () => {
+    const { a, b, worst } = shares([node('a', 5), node('b', 6), node('worst', 500)]);
+    expect(worst).toBeUndefined();
+    expect(a).toBeGreaterThan(900);
+    expect(b).toBeGreaterThan(900);
+  });
+
+  it('gives each of many its turn', () => {
+    const counts = shares(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, 5)));
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(350);
+    expect(Object.keys(counts)).toHaveLength(6);
+  });
+
+  it('takes an unknown node before a known one, to learn about it', () => {
+    expect(shares([node('known', 5), node('new', null)])).toEqual({ new: 3_000 });
+  });
+});

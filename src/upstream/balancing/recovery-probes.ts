@@ -1,0 +1,74 @@
+import type { Call } from '../../protocol/call.ts';
+import { methodTraits } from '../../protocol/methods.ts';
+import { type AttemptListener, sendAttempt } from '../attempt.ts';
+import type { UpstreamLimits } from '../limits.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { Outcome } from '../outcome.ts';
+
+/**
+ * Copies of reads, put to nodes that are passed over, so that they earn their way back without any customer paying for
+ * the trial: nobody gets what they answer, and nobody waits for it.
+ */
+export class RecoveryProbes {
+  readonly #limits: UpstreamLimits;
+  readonly #random: () => number;
+  #inFlight = 0;
+  #next = 0;
+
+  /** @param random - uniform in [0, 1). */
+  constructor(limits: UpstreamLimits, random: () => number = Math.random) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** Maybe puts a copy of the call to one of the nodes that are passed over. */
+  maybeProbe(call: Call, nodes: readonly UpstreamNode[]): void {
+    const { copyShare, copiesMax, attemptTimeoutMs } = this.#limits;
+    if (!methodTraits[call.row.kind].hedged || this.#inFlight >= copiesMax) return;
+    if (this.#random() >= copyShare) return;
+    const node = this.#selectEjected(nodes, performance.now());
+    if (node === null) return;
+    this.#inFlight++;
+    node.recoveryProbes++;
+    sendAttempt(node, call, attemptTimeoutMs, new RecoveryProbe(node, () => void this.#inFlight--));
+  }
+
+  /** They take turns. One that wants to be left alone is. */
+  #selectEjected(nodes: readonly UpstreamNode[], now: number): UpstreamNode | null {
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[(this.#next + i) % nodes.length]!;
+      if (!isEjected(node, now) || !canProbe(node, now)) continue;
+      this.#next = (this.#next + i + 1) % nodes.length;
+      return node;
+    }
+    return null;
+  }
+}
+
+/** One of them: all that it is for is what the node is then known for. */
+class RecoveryProbe implements AttemptListener {
+  readonly #node: UpstreamNode;
+  readonly #onEnd: () => void;
+
+  constructor(node: UpstreamNode, onEnd: () => void) {
+    this.#node = node;
+    this.#onEnd = onEnd;
+  }
+
+  onOutcome(outcome: Outcome, elapsedMs: number): void {
+    this.#onEnd();
+    this.#node.recordOutcome(outcome, elapsedMs);
+  }
+}
+
+/** Whether calls go elsewhere as long as they can. */
+const isEjected = (node: UpstreamNode, now: number): boolean => !node.isHealthy(now);
+
+const canProbe = (node: UpstreamNode, now: number): boolean =>
+  !node.isThrottled(now) && !node.circuit.isOpen(now) && !node.isBusy && !node.isOverBudget(now);
+
+/** Whether one is passed over while another is not: then there is somebody to try, at nobody's cost. */
+export function hasEjectedNodes(nodes: readonly UpstreamNode[], now: number): boolean {
+  const ejected = nodes.filter((node) => isEjected(node, now)).length;
+  return ejected > 0 && ejected < nodes.length;
+}

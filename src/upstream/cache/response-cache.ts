@@ -1,0 +1,44 @@
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
+import type { RequestCoalescer } from '../coalesce/request-coalescer.ts';
+import { noopPendingCall } from '../noop-pending-call.ts';
+import type { CallKeys } from './call-key.ts';
+import type { MemoryCache } from './memory-cache.ts';
+import type { ResponseCounts } from './response-counts.ts';
+
+export type ResponseCacheOptions = Readonly<{
+  /** What is asked when nothing is kept; the memory hears its answers. */
+  coalescer: RequestCoalescer;
+  memory: MemoryCache;
+  keys: CallKeys;
+  counts: ResponseCounts;
+}>;
+
+/** Answers what is kept from memory, at once, and asks for the rest. */
+export class ResponseCache implements RpcDispatcher {
+  readonly #parts: ResponseCacheOptions;
+
+  constructor(parts: ResponseCacheOptions) {
+    this.#parts = parts;
+  }
+
+  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
+    return requestFrom(this, call, signal);
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const { coalescer, memory, keys, counts } = this.#parts;
+    const key = keys.keyOf(call);
+    if (key === null || key.policy.ttl === 'never') return coalescer.dispatchAs(key, call, handler);
+    key.lookups++;
+    const response = memory.find(call, key);
+    if (response === null) {
+      counts.misses++;
+      return coalescer.dispatchAs(key, call, handler);
+    }
+    counts.hits++;
+    call.trace?.onServedFrom?.('cache', performance.now());
+    handler.onResponse(response);
+    return noopPendingCall;
+  }
+}

@@ -1,0 +1,211 @@
+import { chunk } from '../../base/chunk.ts';
+import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import type { Call, CallTrace, Network, RpcClient } from '../../protocol/call.ts';
+import { type MethodName, methods } from '../../protocol/methods.ts';
+import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import type { Blockhash } from '../../solana/blockhash.ts';
+import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
+import type { Signature } from '../../solana/signature.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { type LandedStatus, readSignatureStatuses } from '../feeds/signature-statuses.ts';
+import { crossCheckStatuses, type OtherNodeQuery, RespondingNode } from './cross-check.ts';
+import type { Tip, WatchedTransaction } from './watched-transaction.ts';
+
+/** How often nodes are asked. */
+export type StatusPollLimits = Readonly<{
+  /** Between two rounds, in milliseconds. */
+  pollMs: number;
+  /** Between two times that a transaction is asked for of which a subscription tells, in milliseconds. */
+  subscribedPollMs: number;
+  /** Between two looks at the block height, in milliseconds. */
+  expiryPollMs: number;
+  /** Calls under way at a time. */
+  callsAtATime: number;
+}>;
+
+/** Blocks after its own in which a blockhash is good. Source: Agave, `MAX_PROCESSING_AGE`. */
+const BLOCKHASH_AGE_MAX = 150n;
+
+/** Answers of one round, in which nobody is believed who looked before the tip was there. */
+type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
+
+const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
+
+/**
+ * Asks the nodes of one network for the statuses of all transactions that somebody waits for, 256 in a call, and for
+ * the block height where blockhashes may expire. Rounds never overlap; a call that fails is made again in the next.
+ */
+export class StatusPoller {
+  readonly #network: Network;
+  readonly #source: RpcClient;
+  readonly #limits: StatusPollLimits;
+  readonly #queryOtherNode: OtherNodeQuery | null;
+  readonly #watched = new Set<WatchedTransaction>();
+  #timer: NodeJS.Timeout | null = null;
+  #isPolling = false;
+  #tip: Tip | null = null;
+  #tipDueAt = 0;
+
+  /** @param askAnother - has what one node says landed confirmed by another; null: one is believed. */
+  constructor(
+    network: Network,
+    source: RpcClient,
+    limits: StatusPollLimits,
+    queryOtherNode: OtherNodeQuery | null = null,
+  ) {
+    this.#queryOtherNode = queryOtherNode;
+    this.#network = network;
+    this.#source = source;
+    this.#limits = limits;
+  }
+
+  /** From the next round on it is asked for. */
+  add(watched: WatchedTransaction): void {
+    this.#watched.add(watched);
+    this.#schedule();
+  }
+
+  /** It is asked for no more; the rounds end with the last one. */
+  delete(watched: WatchedTransaction): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0 || this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#isPolling || this.#watched.size === 0) return;
+    this.#timer = setTimeout(() => void this.#poll(), this.#limits.pollMs);
+  }
+
+  async #poll(): Promise<void> {
+    this.#timer = null;
+    this.#isPolling = true;
+    try {
+      await this.#pollDue();
+    } catch {
+      // What was to be learned is asked for again in the next.
+    }
+    this.#isPolling = false;
+    this.#schedule();
+  }
+
+  async #pollDue(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
+    const { pollMs, subscribedPollMs } = this.#limits;
+    // A little early counts: timers are not exact. What makes one due while it is asked for makes it due again.
+    for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
+    const view = await this.#findExpired(due, now);
+    const signatures = [...new Set(due.map(({ signature }) => signature))];
+    const watchedOf = Map.groupBy(due, ({ signature }) => signature);
+    await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+      this.#queryStatuses(batch, watchedOf, view),
+    );
+  }
+
+  async #queryStatuses(
+    signatures: readonly Signature[],
+    watchedOf: ReadonlyMap<Signature, readonly WatchedTransaction[]>,
+    { tip, expired }: ChainView,
+  ): Promise<void> {
+    const respondingNode = this.#queryOtherNode === null ? null : new RespondingNode();
+    const read = await this.#read(
+      'getSignatureStatuses',
+      [signatures],
+      readSignatureStatuses,
+      respondingNode,
+    );
+    if (read?.statuses.length !== signatures.length) return;
+    const statuses = await this.#crossCheck(signatures, read.statuses, respondingNode?.node ?? null);
+    const isAtTip = tip !== null && read.slot >= tip.slot;
+    for (const [at, signature] of signatures.entries()) {
+      const isUnknown = read.statuses[at] == null;
+      for (const watched of watchedOf.get(signature) ?? []) {
+        watched.onStatus(statuses[at] ?? null);
+        const isExpired = watched.lifetime !== null && expired.has(watched.lifetime.blockhash);
+        if (isUnknown && isAtTip && isExpired) watched.expire();
+      }
+    }
+  }
+
+  /** The same, where another node than the teller agrees. */
+  async #crossCheck(
+    signatures: readonly Signature[],
+    reported: readonly (LandedStatus | null)[],
+    respondingNode: string | null,
+  ): Promise<readonly (LandedStatus | null)[]> {
+    const queryOtherNode = this.#queryOtherNode;
+    if (queryOtherNode === null || respondingNode === null) return reported;
+    const callFor = (landed: readonly Signature[]): Call => this.#call('getSignatureStatuses', [landed]);
+    try {
+      return await crossCheckStatuses(signatures, reported, callFor, (call) =>
+        queryOtherNode(call, respondingNode),
+      );
+    } catch {
+      // What the other said is no answer: it says nothing against the first.
+      return reported;
+    }
+  }
+
+  #call(method: MethodName, params: readonly WritableJson[]): Call {
+    const call = { network: this.#network, method, row: methods[method] };
+    return { ...call, params: Buffer.from(writeJson(params)) };
+  }
+
+  /** Which blockhashes are over: those whose height has come are asked for. */
+  async #findExpired(due: readonly WatchedTransaction[], now: number): Promise<ChainView> {
+    const lifetimes = due.flatMap(({ lifetime, status }) => (status === null && lifetime) || []);
+    if (lifetimes.length === 0) return UNKNOWN_VIEW;
+    const tip = await this.#confirmedTip(now);
+    if (tip === null) return UNKNOWN_VIEW;
+    for (const lifetime of lifetimes) lifetime.lastValidBlockHeight ??= tip.blockHeight + BLOCKHASH_AGE_MAX;
+    const expiring = lifetimes.filter(
+      ({ lastValidBlockHeight: last }) => last !== null && tip.blockHeight > last,
+    );
+    const blockhashes = [...new Set(expiring.map(({ blockhash }) => blockhash))];
+    const expired = new Set<Blockhash>();
+    await mapConcurrent(blockhashes, this.#limits.callsAtATime, async (blockhash) => {
+      if (await this.#isExpired(blockhash, tip.slot)) expired.add(blockhash);
+    });
+    return { tip, expired };
+  }
+
+  async #confirmedTip(now: number): Promise<Tip | null> {
+    if (now < this.#tipDueAt) return this.#tip;
+    this.#tipDueAt = now + this.#limits.expiryPollMs;
+    const tip = await this.#read('getEpochInfo', [{ commitment: 'confirmed' }], readTip);
+    if (tip !== null) this.#tip = tip;
+    return this.#tip;
+  }
+
+  /** Heights are those of the node that told them, and it may have been behind: the blockhash itself decides. */
+  async #isExpired(blockhash: Blockhash, minContextSlot: Slot): Promise<boolean> {
+    const params = [blockhash, { commitment: 'confirmed', minContextSlot }];
+    return (await this.#read('isBlockhashValid', params, readValidity)) === false;
+  }
+
+  /** @returns null when nobody answered, or not what was asked. */
+  async #read<T>(
+    method: MethodName,
+    params: readonly WritableJson[],
+    read: (body: Buffer) => T,
+    trace: CallTrace | null = null,
+  ): Promise<T | null> {
+    try {
+      const { body, errorCode } = await this.#source.request({ ...this.#call(method, params), trace });
+      return errorCode === 0 ? read(body) : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function readTip(body: Buffer): Tip {
+  const { absoluteSlot, blockHeight } = objectOf(parseJson(body.toString('latin1')), 'an epoch');
+  return { slot: slotOf(u64Of(absoluteSlot, 'a slot')), blockHeight: u64Of(blockHeight, 'a height') };
+}
+
+const readValidity = (body: Buffer): boolean =>
+  objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;

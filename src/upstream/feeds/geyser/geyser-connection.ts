@@ -1,0 +1,275 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '../../../base/log.ts';
+import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
+import { encodeSubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import {
+  decodeSubscribeUpdate,
+  type SubscribeUpdate,
+  type Update,
+} from '../../../protocol/geyser/subscribe-update.ts';
+import type { GrpcCode, GrpcStatus } from '../../../protocol/grpc/status.ts';
+import type { Slot } from '../../../solana/units.ts';
+import { exponentialBackoff, withJitter } from '../../exponential-backoff.ts';
+import type { NodeConfig } from '../../node.ts';
+import { revealsOneOf, secretsOf } from '../../secrets.ts';
+import type { GeyserLimits } from './geyser-limits.ts';
+import { GrpcStream } from './grpc-stream.ts';
+import { RequestAcks } from './request-acks.ts';
+
+/** A node that has Geyser. */
+export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
+
+/** Whether a node is one of those. */
+export const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
+
+type GeyserConnectionOptions = Readonly<{
+  /** At least one. */
+  nodes: readonly GeyserNode[];
+  limits: GeyserLimits;
+  log: Logger;
+  /** All that is wanted now, as an encoded `SubscribeRequest`; from a slot on where one is named. */
+  request: (fromSlot: Slot | null) => Uint8Array;
+  /** Where a stream that was cut goes on; null where nothing was told yet. */
+  resumeAt: () => Slot | null;
+}>;
+
+interface GeyserConnectionListener {
+  /** @param at - when the server had it, Unix milliseconds. */
+  onUpdate(update: Update, at: bigint, node: string): void;
+  /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */
+  onResumed(): void;
+  /** A server refuses what is asked, and nobody waits for an acknowledgement. */
+  onRejected(): void;
+  /** All servers have been away for too long. The link is stopped. */
+  onDown(): void;
+}
+
+/** The call that streams are opened with. Source: geyser.proto. */
+export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
+/** Answers to a server's ping carry it; our acknowledgements have greater ids. */
+const PONG_ID = 1;
+
+/** What servers say that do not replay, or not from there. */
+export const noReplay: ReadonlySet<GrpcCode> = new Set([
+  'OUT_OF_RANGE',
+  'INTERNAL',
+  'INVALID_ARGUMENT',
+  'UNIMPLEMENTED',
+]);
+const CHECKS_PER_STALL = 10;
+/** A request of so many bytes gathers changes for a millisecond. */
+const REQUEST_BYTES_PER_MS = 4_096;
+
+/**
+ * The one Geyser stream of a feed: connects, asks for all that is wanted, asks anew when that changes, answers
+ * pings, and goes elsewhere when a server dies, stands still or says goodbye. Times are `performance.now()`.
+ */
+export class GeyserConnection {
+  readonly #options: GeyserConnectionOptions;
+  readonly #listener: GeyserConnectionListener;
+  readonly #acks: RequestAcks;
+  #nodes: readonly GeyserNode[];
+  #at = 0;
+  #stream: GrpcStream | null = null;
+  #requestTimer: NodeJS.Timeout | null = null;
+  /** Of the newest request. */
+  #requestBytes = 0;
+  #reconnectTimer: NodeJS.Timeout | null = null;
+  #stallTimer: NodeJS.Timeout | null = null;
+  #failures = 0;
+  #downSince: number | null = null;
+  #progressAt = 0;
+  /** The stream asked for a replay and has told nothing yet. */
+  #isReplayRequested = false;
+  #isReplayRejected = false;
+  #hasWarnedUnreadable = false;
+  #isPaused = false;
+
+  constructor(options: GeyserConnectionOptions, listener: GeyserConnectionListener) {
+    this.#options = options;
+    this.#nodes = options.nodes;
+    this.#listener = listener;
+    this.#acks = new RequestAcks(options.limits);
+  }
+
+  /**
+   * Something else is wanted from now on.
+   * @returns kept when a server has heard of it.
+   * @throws AckTimeout when none has in time; RequestRefused.
+   */
+  updateRequest(): Promise<void> {
+    const acknowledged = this.#acks.wait();
+    if (this.#stallTimer === null) this.#start();
+    else if (this.#stream !== null) {
+      this.#requestTimer ??= setTimeout(() => this.#sendRequest(null), this.#requestDelay());
+    }
+    return acknowledged;
+  }
+
+  /** Ends the stream; `changed` begins again. */
+  stop(): void {
+    for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
+    if (this.#stallTimer !== null) clearInterval(this.#stallTimer);
+    this.#requestTimer = null;
+    this.#reconnectTimer = null;
+    this.#stallTimer = null;
+    this.#stream?.close();
+    this.#stream = null;
+    this.#downSince = null;
+    this.#acks.giveUp();
+  }
+
+  /** Takes these servers from now on, at least one; a stream of another one goes on from them. */
+  setNodes(nodes: readonly GeyserNode[]): void {
+    const before = this.#node;
+    this.#nodes = nodes;
+    const at = nodes.findIndex((node) => isDeepStrictEqual(node, before));
+    this.#at = Math.max(0, at);
+    if (at !== -1 || this.#stallTimer === null) return;
+    if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
+    this.#stream?.close();
+    this.#stream = null;
+    this.#acks.reset();
+    this.#connect();
+  }
+
+  /** Holds the server back, or no longer. */
+  setPaused(paused: boolean): void {
+    if (this.#isPaused === paused) return;
+    this.#isPaused = paused;
+    // Standing still is ours meanwhile, and not the server's.
+    this.#progressAt = performance.now();
+    if (paused) this.#stream?.pause();
+    else this.#stream?.resume();
+  }
+
+  #start(): void {
+    this.#stallTimer = setInterval(() => this.#checkStall(), this.#options.limits.stallMs / CHECKS_PER_STALL);
+    this.#downSince = performance.now();
+    this.#connect();
+  }
+
+  get #node(): GeyserNode {
+    return this.#nodes[this.#at % this.#nodes.length]!;
+  }
+
+  #connect(): void {
+    this.#reconnectTimer = null;
+    const node = this.#node;
+    const { grpc: url, headers = {} } = node;
+    const options = { ...this.#options.limits, url, headers, method: SUBSCRIBE };
+    const stream = new GrpcStream(options, {
+      onOpen: () => this.#acks.markOpen(),
+      onMessage: (bytes) => this.#handleMessage(bytes, node),
+      onEnd: (status) => this.#handleEnd(status, node),
+    });
+    this.#stream = stream;
+    this.#progressAt = performance.now();
+    if (this.#isPaused) stream.pause();
+    const from = this.#options.resumeAt();
+    if (from !== null) this.#listener.onResumed();
+    this.#isReplayRequested = from !== null && !this.#isReplayRejected;
+    this.#sendRequest(this.#isReplayRequested ? from : null);
+  }
+
+  /** Sends all that is wanted, and a ping whose answer says that it was heard. */
+  #sendRequest(fromSlot: Slot | null): void {
+    if (this.#requestTimer !== null) clearTimeout(this.#requestTimer);
+    this.#requestTimer = null;
+    const request = this.#options.request(fromSlot);
+    this.#requestBytes = request.length;
+    this.#stream?.send(request);
+    this.#ping(this.#acks.startRequest());
+  }
+
+  #ping(ping: number): void {
+    this.#stream?.send(encodeSubscribeRequest({ ping }));
+  }
+
+  /** A request says everything again, so larger ones gather changes for longer. */
+  #requestDelay(): number {
+    const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
+    return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, this.#requestBytes / REQUEST_BYTES_PER_MS));
+  }
+
+  #handleMessage(bytes: Buffer, node: GeyserNode): void {
+    const read = this.#read(bytes, node);
+    const update = read?.update ?? null;
+    if (read === null || update === null) return;
+    switch (update.kind) {
+      case 'ping':
+        this.#ping(PONG_ID);
+        return;
+      case 'pong':
+        this.#acks.acknowledge(update.id);
+        return;
+      case 'slot':
+        this.#recordProgress();
+        break;
+    }
+    this.#listener.onUpdate(update, read.createdAt ?? BigInt(Date.now()), node.name);
+  }
+
+  /** One message that cannot be read, such as a transaction of a later version, does not end a stream. */
+  #read(bytes: Buffer, node: GeyserNode): SubscribeUpdate | null {
+    try {
+      return decodeSubscribeUpdate(bytes);
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      if (!this.#hasWarnedUnreadable) {
+        this.#options.log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
+      }
+      this.#hasWarnedUnreadable = true;
+      return null;
+    }
+  }
+
+  #recordProgress(): void {
+    this.#progressAt = performance.now();
+    this.#isReplayRequested = false;
+    this.#isReplayRejected = false;
+    this.#failures = 0;
+    this.#downSince = null;
+  }
+
+  #checkStall(): void {
+    if (this.#stream === null || this.#isPaused) return;
+    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
+    this.#stream.close();
+    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for too long' }, this.#node);
+  }
+
+  #handleEnd({ code, message }: GrpcStatus, node: GeyserNode): void {
+    this.#stream = null;
+    this.#acks.reset();
+    const { log, limits } = this.#options;
+    const isReplayRejected = this.#isReplayRequested && noReplay.has(code);
+    log.warn({ node: node.name, code, reason: redactMessage(message, node) }, 'a Geyser stream ended');
+    if (isReplayRejected) {
+      this.#isReplayRejected = true;
+      this.#connect();
+      return;
+    }
+    if (code === 'INVALID_ARGUMENT' && !this.#acks.reject()) this.#listener.onRejected();
+    // With the last of what was wanted, whoever heard of it has stopped the link.
+    if (this.#stallTimer === null || this.#stream !== null) return;
+    this.#downSince ??= performance.now();
+    if (performance.now() - this.#downSince > limits.downMaxMs) {
+      this.stop();
+      this.#listener.onDown();
+      return;
+    }
+    this.#failures++;
+    if (this.#failures % limits.failuresMax === 0) this.#at++;
+    const pause = exponentialBackoff(limits.reconnectMs, limits.reconnectMaxMs, this.#failures - 1);
+    // Not unref'd: a feed that looks for its server is alive.
+    this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
+  }
+}
+
+/** A server's words, unless they name the server or a key of ours. */
+export function redactMessage(message: string, { grpc, headers }: GeyserNode): string {
+  const bytes = Buffer.from(message);
+  const isSecret = revealsOneOf(secretsOf(new URL(grpc), headers ?? {}), bytes);
+  return isSecret ? '[not shown]' : message.slice(0, 200);
+}

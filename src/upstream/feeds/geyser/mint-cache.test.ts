@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../../base/log.ts';
+import type { Account } from '../../../solana/account/account.ts';
+import { addressBytes, addressFromBytes } from '../../../solana/address.ts';
+import { programs } from '../../../solana/programs.ts';
+import { lamports } from '../../../solana/units.ts';
+import { MintCache } from './mint-cache.ts';
+import type { RequestFn } from './request-fn.ts';
+
+const limits = {
+  mintsMax: 100,
+  mintMaxAgeMs: 60_000,
+  mintWaitMs: 500,
+  mintRetryMs: 5_000,
+  mintFetchesMax: 3,
+};
+
+const mint = (number: number) => addressFromBytes(new Uint8Array(32).fill(number));
+
+/** A token account of a mint. */
+function tokens(number: number): Account {
+  const data = Buffer.alloc(165);
+  data.set(addressBytes(mint(number)), 0);
+  data[108] = 1;
+  return { lamports: lamports(1), data, owner: programs.token, executable: false, rentEpoch: 0n };
+}
+
+function sixDecimals(): Buffer {
+  const data = Buffer.alloc(82);
+  data[44] = 6;
+  data[45] = 1;
+  return Buffer.from(JSON.stringify({ value: { data: [data.toString('base64'), 'base64'] } }));
+}
+
+const mintsOf = (ask: RequestFn): MintCache =>
+  new MintCache({ request: ask, log: createLogger('silent', () => {}), limits });
+const never = (): Promise<Buffer> => new Promise(() => {});
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('mints', () => {
+  it('are asked for again only after a while when they could not be fetched', async () => {
+    const ask = vi.fn(() => Promise.reject(new Error('nobody is there')));
+    const mints = mintsOf(ask);
+    for (let update = 0; update < 20; update++) await mints.fetchFor(tokens(1));
+    expect(ask).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(limits.mintRetryMs);
+    await mints.fetchFor(tokens(1));
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it('are fetched once for all who need one at the same time', async () => {
+    const ask = vi.fn(async () => sixDecimals());
+    const mints = mintsOf(ask);
+    await Promise.all([mints.fetchFor(tokens(1)), mints.fetchFor(tokens(1))]);
+    expect(ask).toHaveBeenCalledTimes(1);
+    expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
+    expect(mints.fetchFor(tokens(1))).toBeNull();
+  });
+
+  it('are waited for no longer than so long, and known when they come later', async () => {
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    const mints = mintsOf(() => promise);
+    const waited = mints.fetchFor(tokens(1));
+    expect(waited).not.toBeNull();
+    await vi.advanceTimersByTimeAsync(limits.mintWaitMs);
+    await waited;
+    expect(mints.fetchFor(tokens(1))).toBeNull();
+    expect(mints.lookup().mint?.(mint(1))).toBeNull();
+    resolve(sixDecimals());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
+  });
+
+  it('are together waited for no longer than that, however many there are', async () => {
+    const answers: (() => void)[] = [];
+    const ask = vi.fn(() => new Promise<Buffer>((resolve) => answers.push(() => resolve(sixDecimals()))));
+    const mints = mintsOf(ask);
+    for (let number = 1; number <= 5; number++) {
+      const waited = mints.fetchFor(tokens(number));
+      expect(waited).not.toBeNull();
+      await vi.advanceTimersByTimeAsync(100);
+      answers[number - 1]?.();
+      await waited;
+    }
+    expect(mints.fetchFor(tokens(6))).toBeNull();
+    expect(ask).toHaveBeenCalledTimes(6);
+    vi.advanceTimersByTime(limits.mintRetryMs);
+    expect(mints.fetchFor(tokens(7))).not.toBeNull();
+  });
+
+  it('are fetched only so many at a time', () => {
+    const ask = vi.fn(never);
+    const mints = mintsOf(ask);
+    for (let number = 1; number <= 9; number++) void mints.fetchFor(tokens(number));
+    expect(ask).toHaveBeenCalledTimes(limits.mintFetchesMax);
+  });
+});

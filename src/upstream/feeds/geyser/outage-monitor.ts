@@ -1,0 +1,71 @@
+import type { Logger } from '../../../base/log.ts';
+import { probeGeyser } from '../../probe/probe-geyser.ts';
+import type { GeyserNode } from './geyser-connection.ts';
+import type { GeyserLimits } from './geyser-limits.ts';
+
+type OutageMonitorOptions = Readonly<{
+  nodes: readonly GeyserNode[];
+  limits: Pick<GeyserLimits, 'awayMs' | 'openTimeoutMs' | 'reconnectMs'>;
+  log: Logger;
+}>;
+
+/** The time in which every server is away: they are tried now and then, so that no subscriber waits to find out. */
+export class OutageMonitor {
+  readonly #options: OutageMonitorOptions;
+  #nodes: readonly GeyserNode[];
+  #timer: NodeJS.Timeout | null = null;
+  /** Changes with each absence. */
+  #generation = {};
+  #isActive = false;
+
+  constructor(options: OutageMonitorOptions) {
+    this.#options = options;
+    this.#nodes = options.nodes;
+  }
+
+  /** Tries these servers from now on. */
+  setNodes(nodes: readonly GeyserNode[]): void {
+    this.#nodes = nodes;
+  }
+
+  /** Whether nobody should wait for a server. */
+  get isActive(): boolean {
+    return this.#isActive;
+  }
+
+  start(): void {
+    if (this.#isActive) return;
+    this.#isActive = true;
+    this.#generation = {};
+    this.#scheduleProbe();
+  }
+
+  end(): void {
+    this.#isActive = false;
+    this.#generation = {};
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #scheduleProbe(): void {
+    const { awayMs, reconnectMs } = this.#options.limits;
+    this.#timer = setTimeout(() => void this.#probe(), Math.max(awayMs, reconnectMs));
+    this.#timer.unref();
+  }
+
+  /** It is over when a server tells a slot. */
+  async #probe(): Promise<void> {
+    const generation = this.#generation;
+    const { limits, log } = this.#options;
+    const nodes = this.#nodes;
+    const reports = await Promise.all(nodes.map((node) => probeGeyser(node, limits.openTimeoutMs)));
+    if (generation !== this.#generation) return;
+    const recovered = nodes.find((_, at) => reports[at]?.fault === null);
+    if (recovered === undefined) {
+      this.#scheduleProbe();
+      return;
+    }
+    log.info({ node: recovered.name }, 'a Geyser server is back: new subscriptions are fed from it');
+    this.end();
+  }
+}

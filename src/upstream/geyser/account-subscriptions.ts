@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseJson } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import type { Subscription } from '../../protocol/subscriptions.ts';
+import { type Address, parseAddress } from '../../solana/address.ts';
+import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
+import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { Feed } from '../../streams/feed.ts';
+import { withJitter } from '../exponential-backoff.ts';
+import { contextValue } from '../feeds/gap/context.ts';
+import { contextSlot } from '../slots/observed-slot.ts';
+import type { NamedAccounts } from './named-accounts.ts';
+import { RateLimitedLogger } from './rate-limited-logger.ts';
+
+type AccountSubscriptionsOptions = Readonly<{
+  feed: Feed;
+  /** Subscriptions at most: what would be one more is refused. */
+  subscriptionsMax: number;
+  /** Pause before a subscription that failed is opened again. */
+  retryMs: number;
+  emit: (account: RawAccount) => void;
+  log: Logger;
+}>;
+
+type AccountSubscription = {
+  readonly subscription: Subscription;
+  /** How many want it. */
+  watchCount: number;
+  opened: Promise<void>;
+  end: (() => void) | null;
+  isClosed: boolean;
+};
+
+/** What one request has watched, for as long as it wants it. */
+export type Watch = Readonly<{
+  /** By key. */
+  subscriptions: ReadonlyMap<string, AccountSubscription>;
+  /** Kept when nodes have heard of it. Never rejects. */
+  opened: Promise<void>;
+  /** To be called once. */
+  end: () => void;
+}>;
+
+const subscriptionOptions = { commitment: 'processed', encoding: 'base64' } as const;
+
+/** By key. */
+function subscriptionsOf({ addresses, owners }: NamedAccounts): Map<string, Subscription> {
+  const subscriptions = new Map<string, Subscription>();
+  for (const address of addresses)
+    subscriptions.set(address, { kind: 'account', address, ...subscriptionOptions });
+  for (const program of owners) {
+    subscriptions.set(`of ${program}`, { kind: 'program', program, filters: [], ...subscriptionOptions });
+  }
+  return subscriptions;
+}
+
+/** Accounts that PubSub tells of, as writes of which only the last of a slot is known. */
+export class AccountSubscriptions {
+  readonly #options: AccountSubscriptionsOptions;
+  readonly #log: RateLimitedLogger;
+  readonly #subscriptions = new Map<string, AccountSubscription>();
+  readonly #end = new AbortController();
+  #version = 0n;
+
+  constructor(options: AccountSubscriptionsOptions) {
+    this.#options = options;
+    this.#log = new RateLimitedLogger(options.log);
+  }
+
+  /**
+   * Watches what a request names, besides what others do.
+   * @param replaced - ends when this one is there: what it alone has watched is not counted.
+   * @throws Failure FILTER_LIMIT when it names more than may be watched, OVERLOADED when it does together with others.
+   */
+  watch(names: NamedAccounts, replaced?: Watch): Watch {
+    const requested = subscriptionsOf(names);
+    this.#assertCapacity(requested, replaced?.subscriptions);
+    const subscriptions = new Map<string, AccountSubscription>();
+    for (const [key, subscription] of requested) {
+      const accountSubscription = this.#subscriptions.get(key) ?? this.#startSubscription(key, subscription);
+      accountSubscription.watchCount++;
+      subscriptions.set(key, accountSubscription);
+    }
+    return {
+      subscriptions,
+      opened: Promise.all([...subscriptions.values()].map(({ opened }) => opened)).then(() => {}),
+      end: () => {
+        for (const [key, accountSubscription] of subscriptions)
+          if (--accountSubscription.watchCount === 0) this.#removeSubscription(key, accountSubscription);
+      },
+    };
+  }
+
+  close(): void {
+    this.#end.abort();
+    for (const [key, accountSubscription] of this.#subscriptions)
+      this.#removeSubscription(key, accountSubscription);
+  }
+
+  #assertCapacity(
+    requested: ReadonlyMap<string, Subscription>,
+    replaced: Watch['subscriptions'] = new Map(),
+  ): void {
+    const max = this.#options.subscriptionsMax;
+    let count = this.#subscriptions.size;
+    for (const key of requested.keys()) if (!this.#subscriptions.has(key)) count++;
+    for (const [key, one] of replaced) {
+      if (one.watchCount === 1 && this.#subscriptions.get(key) === one && !requested.has(key)) count--;
+    }
+    if (count <= max) return;
+    this.#log.warn(
+      { requested: requested.size, count, max },
+      'more accounts are wanted than PubSub is asked for',
+    );
+    if (requested.size > max)
+      throw new Failure('FILTER_LIMIT', { facts: { of: 'accounts and owners', max } });
+    throw new Failure('OVERLOADED', { facts: { of: 'accounts and owners', max } });
+  }
+
+  #startSubscription(key: string, subscription: Subscription): AccountSubscription {
+    const accountSubscription: AccountSubscription = {
+      subscription,
+      watchCount: 0,
+      opened: Promise.resolve(),
+      end: null,
+      isClosed: false,
+    };
+    this.#subscriptions.set(key, accountSubscription);
+    accountSubscription.opened = this.#open(accountSubscription);
+    return accountSubscription;
+  }
+
+  #removeSubscription(key: string, accountSubscription: AccountSubscription): void {
+    accountSubscription.isClosed = true;
+    accountSubscription.end?.();
+    accountSubscription.end = null;
+    this.#subscriptions.delete(key);
+  }
+
+  async #open(accountSubscription: AccountSubscription): Promise<void> {
+    const { feed } = this.#options;
+    try {
+      const end = await feed.open(accountSubscription.subscription, {
+        onNotification: (result) => this.#take(accountSubscription, result),
+        onError: () => void this.#reopenLater(accountSubscription),
+      });
+      if (accountSubscription.isClosed) end();
+      else accountSubscription.end = end;
+    } catch (error) {
+      const reason = error instanceof Failure ? error.code : 'refused';
+      this.#log.warn({ reason }, 'PubSub does not tell of an account that is wanted: it is asked again');
+      void this.#reopenLater(accountSubscription);
+    }
+  }
+
+  async #reopenLater(accountSubscription: AccountSubscription): Promise<void> {
+    accountSubscription.end = null;
+    const pause = withJitter(this.#options.retryMs);
+    await sleep(pause, undefined, { signal: this.#end.signal }).catch(() => {});
+    if (!accountSubscription.isClosed) await this.#open(accountSubscription);
+  }
+
+  #take({ subscription }: AccountSubscription, result: Buffer): void {
+    const slot = contextSlot(result);
+    if (slot === null) return;
+    try {
+      const write = this.#read(subscription, slot, parseJson(contextValue(result).toString('utf8')));
+      if (write !== null) this.#options.emit(write);
+    } catch (error) {
+      if (!(error instanceof MalformedJson)) throw error;
+      this.#options.log.warn({ reason: error.message }, 'a notification of an account cannot be read');
+    }
+  }
+
+  #read(subscription: Subscription, slot: Slot, value: ReturnType<typeof parseJson>): RawAccount | null {
+    let address: Address;
+    let accountJson = value;
+    if (subscription.kind === 'account') address = subscription.address;
+    else {
+      const keyed = objectOf(value, 'a keyed account');
+      const parsed = parseAddress(stringOf(keyed.pubkey, 'an address'));
+      if ('fault' in parsed || keyed.account === undefined) return null;
+      address = parsed.address;
+      accountJson = keyed.account;
+    }
+    this.#version++;
+    const write = {
+      address,
+      account: readAccount(accountJson),
+      writeVersion: this.#version,
+      signature: null,
+    };
+    const createdAt = encodeTimestamp(BigInt(Date.now()));
+    return rawAccount({ slot, createdAt, write, isStartup: false });
+  }
+}

@@ -1,0 +1,213 @@
+import type { Logger } from '../../base/log.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawAccount, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { Block } from '../../solana/block.ts';
+import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
+import type { Feed } from '../../streams/feed.ts';
+import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import { type ChainReader, ReadError } from '../feeds/chain-reader.ts';
+import { readSlotInfo } from '../feeds/slot-info.ts';
+import { updatesOf } from './block-updates.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { RateLimitedLogger } from './rate-limited-logger.ts';
+import type { StreamReader } from './stream-reader.ts';
+import { UpdateMerge } from './update-merge.ts';
+
+export type ConfirmedBlockFollowerOptions = Readonly<{
+  feed: Feed;
+  reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
+  listener: GeyserListener;
+  limits: GeyserSourceOptions;
+  log: Logger;
+}>;
+
+/** Slots behind the last block for which getBlocks is asked at least: there may be more than a node has told of. */
+const STRIDE = 64n;
+/** Slots before the tip in which the last confirmed block is looked for. */
+const START_REACH = 64n;
+const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
+
+/**
+ * Tells the blocks of a network as they are confirmed, read with getBlocks and getBlock each time a node tells of a
+ * new slot, and the accounts that others hand in.
+ */
+export class ConfirmedBlockFollower {
+  readonly #options: ConfirmedBlockFollowerOptions;
+  readonly #merge: UpdateMerge;
+  readonly #streamReader: StreamReader;
+  readonly #end = new AbortController();
+  readonly #accounts = new Map<Slot, RawAccount[]>();
+  readonly #started = Promise.withResolvers<void>();
+  /** Slots of which accounts were let go before they could be told. */
+  readonly #incomplete = new Set<Slot>();
+  readonly #log: RateLimitedLogger;
+  #bufferedCount = 0;
+  #last: Slot | null = null;
+  /** The block behind which the telling begins. */
+  #start: Slot | null = null;
+  #isBusy = false;
+
+  constructor(options: ConfirmedBlockFollowerOptions) {
+    this.#options = options;
+    this.#log = new RateLimitedLogger(options.log);
+    const { limits, listener } = options;
+    this.#merge = new UpdateMerge({ limits, listener, onStart: () => {}, onWaiting: () => {} });
+    this.#streamReader = this.#merge.addReader({
+      from: null,
+      tip: slotOf(U64_MAX),
+      fillsIn: true,
+      seals: false,
+    });
+    this.#follow('slot', (result) => this.#advance(readSlotInfo(result)?.slot ?? null));
+    this.#follow('root', (result) => this.#handleRoot(result));
+  }
+
+  /** Kept when it is known where the telling begins. */
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /**
+   * An account as its slot left it: told with the block, or behind it when that was told. Where more wait than may be
+   * held, those of the slot that waits for longest go, and it is said with its block that they are missing.
+   */
+  emitAccount(account: RawAccount): void {
+    const { slot } = account;
+    if (this.#merge.record(slot)?.state === 'told') {
+      this.#streamReader.take(account);
+      return;
+    }
+    if (this.#incomplete.has(slot)) return;
+    const buffered = this.#accounts.get(slot) ?? [];
+    buffered.push(account);
+    this.#accounts.set(slot, buffered);
+    this.#bufferedCount++;
+    if (this.#bufferedCount > this.#options.limits.waitingAccountsMax) {
+      this.#evict(this.#accounts.keys().next().value!);
+    }
+  }
+
+  /** Tells blocks before those that are followed, as far as nodes have them. Never rejects. */
+  async replayFrom(from: Slot): Promise<void> {
+    const { reader, limits, log } = this.#options;
+    const start = this.#start;
+    if (start === null || from > start) return;
+    const oldest = start - BigInt(limits.replaySlotsMax);
+    const first = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
+    try {
+      const slots = await reader.slots(first, start, 'confirmed', signal);
+      await reader.eachBlock(slots, signal, (block) => this.#emitBlock(block));
+    } catch {
+      if (!this.#end.signal.aborted) log.warn({ from: Number(first) }, 'old blocks could not be read');
+    }
+  }
+
+  close(): void {
+    this.#end.abort();
+    this.#started.resolve();
+  }
+
+  /** For as long as it takes: whoever feeds it finds the next node by itself, and says when there is none. */
+  #follow(kind: 'slot' | 'root', notify: (result: Buffer) => void): void {
+    const { feed, limits } = this.#options;
+    const { signal } = this.#end;
+    if (signal.aborted) return;
+    const failed = new AbortController();
+    const retry = (): void => {
+      failed.abort();
+      setTimeout(() => this.#follow(kind, notify), limits.reconnectMs).unref();
+    };
+    const onResult = (result: Buffer): void => {
+      if (!signal.aborted) notify(result);
+    };
+    feed.open({ kind }, { onNotification: onResult, onError: retry }).then((end) => {
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { signal: failed.signal });
+    }, retry);
+  }
+
+  #handleRoot(result: Buffer): void {
+    const text = result.toString('latin1');
+    if (!/^\d{1,20}$/.test(text)) return;
+    const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
+    const createdAt = encodeTimestamp(BigInt(Date.now()));
+    this.#streamReader.take(rawSlot({ ...update, status: 'finalized' }, createdAt));
+  }
+
+  #advance(tip: Slot | null): void {
+    if (tip === null || this.#isBusy) return;
+    this.#isBusy = true;
+    void this.#step(tip)
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.name : 'unknown';
+        if (!this.#end.signal.aborted) this.#options.log.warn({ reason }, 'blocks cannot be read');
+      })
+      .finally(() => {
+        this.#isBusy = false;
+      });
+  }
+
+  async #step(tip: Slot): Promise<void> {
+    const { reader, limits } = this.#options;
+    const { signal } = this.#end;
+    if (this.#last === null) {
+      const from = slotOf(tip > START_REACH ? tip - START_REACH : 0n);
+      this.#last = (await reader.availableSlots(from, tip, 'confirmed')).at(-1) ?? null;
+      this.#start = this.#last;
+      this.#started.resolve();
+    }
+    for (let last = this.#last; last !== null && !signal.aborted; last = this.#last) {
+      if (tip - last > BigInt(limits.fillSlotsMax)) {
+        this.#merge.giveUp({ from: slotOf(last + 1n), to: slotOf(tip - 1n) });
+        this.#last = slotOf(tip - 1n);
+        return;
+      }
+      const to = tip > last + STRIDE ? tip : slotOf(last + STRIDE);
+      const slots = await reader.availableSlots(slotOf(last + 1n), to, 'confirmed');
+      if (slots.length === 0) return;
+      await reader.eachBlock(slots, signal, (block) => {
+        if (this.#last === null || block.slot <= this.#last) return;
+        // A node that lacks a block answers without it.
+        if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
+        this.#emitBlock(block);
+        this.#last = block.slot;
+      });
+    }
+  }
+
+  #emitBlock(block: Block): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#incomplete.delete(block.slot)) this.#reportLost(block.slot);
+    for (const update of updatesOf(block)) {
+      this.#streamReader.take(update);
+      if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
+      for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.take(account);
+    }
+    // What waits for older slots waits for forks.
+    for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);
+    for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
+  }
+
+  /** Its block may never come: then nobody misses anything. */
+  #evict(slot: Slot): void {
+    const max = this.#options.limits.waitingAccountsMax;
+    this.#log.warn({ slot: Number(slot), max }, 'more accounts wait for their blocks than may be held');
+    this.#deleteAccounts(slot);
+    this.#incomplete.add(slot);
+    if (this.#incomplete.size <= this.#options.limits.slotsMax) return;
+    const oldest = this.#incomplete.values().next().value!;
+    this.#incomplete.delete(oldest);
+    this.#reportLost(oldest);
+  }
+
+  #reportLost(slot: Slot): void {
+    this.#options.listener.onLost(slot, slot, accountsOnly);
+  }
+
+  #deleteAccounts(slot: Slot): void {
+    this.#bufferedCount -= this.#accounts.get(slot)?.length ?? 0;
+    this.#accounts.delete(slot);
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { addressFromBytes } from '../../solana/address.ts';
+import { FilterMerger } from './merge-filters.ts';
+
+const at = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
+const cuckoo: CuckooFilterMessage = {
+  data: new Uint8Array(8).fill(7),
+  bucketCount: 1,
+  entriesPerBucket: 4,
+  fingerprintBits: 16,
+  hashSeed: 5n,
+  hashAlgorithm: 0,
+};
+
+/** The one filter of each kind that is asked for. */
+function asked(request: SubscribeRequest) {
+  const union = new FilterMerger({ filtersMax: 10, addressesMax: 10 });
+  union.add(request);
+  const { accounts, transactions } = union.request('exact');
+  const only = <Filter>(filters: ReadonlyMap<string, Filter> | undefined): Filter | undefined => {
+    expect(filters?.size ?? 0).toBeLessThan(2);
+    return filters === undefined ? undefined : [...filters.values()][0];
+  };
+  return { accounts: only(accounts), transactions: only(transactions) };
+}
+
+/** What a stream wants beside its cuckoo filter is one axis with it: either lets an update pass. */
+describe('a wish with a cuckoo filter, which no server is sent', () => {
+  it('asks for all accounts, not for the list beside it', () => {
+    const accounts = new Map([['a', { account: [at(1)], cuckooAccounts: cuckoo }]]);
+    expect(asked({ accounts })).toEqual({ accounts: {}, transactions: undefined });
+  });
+
+  it('asks for all accounts of the owners that it names', () => {
+    const accounts = new Map([['a', { account: [at(1)], owner: [at(2)], cuckooAccounts: cuckoo }]]);
+    expect(asked({ accounts }).accounts).toEqual({ owner: [at(2)] });
+  });
+
+  it('asks for all transactions, but for what is excluded and required', () => {
+    const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo };
+    expect(asked({ transactions: new Map([['t', filter]]) }).transactions).toEqual({});
+    const more = { ...filter, vote: false, accountRequired: [at(2)] };
+    expect(asked({ transactions: new Map([['t', more]]) }).transactions).toEqual({
+      vote: false,
+      accountRequired: [at(2)],
+    });
+    expect(asked({ transactionsStatus: new Map([['s', filter]]) }).transactions).toEqual({});
+  });
+
+  it('asks for all that blocks hold', () => {
+    const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo, includeAccounts: true };
+    expect(asked({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
+  });
+});
+
+describe('a wish with a list alone', () => {
+  it('asks for what is on it', () => {
+    const accounts = new Map([['a', { account: [at(1)] }]]);
+    const transactions = new Map([['t', { accountInclude: [at(1)] }]]);
+    expect(asked({ accounts, transactions })).toEqual({
+      accounts: { account: [at(1)] },
+      transactions: { accountInclude: [at(1)] },
+    });
+  });
+});

@@ -1,0 +1,380 @@
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
+import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import type { ObservedSlot } from '../slots/slot-tracker.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
+import { type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
+import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } from './stream-reader.ts';
+
+export type UpdateMergeOptions = Readonly<{
+  limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
+  listener: GeyserListener;
+  /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */
+  head?: () => ObservedSlot | null;
+  /** The telling begins. */
+  onStart: () => void;
+  /** A slot waits for one before it that may be missing: see `hole`. */
+  onWaiting: () => void;
+}>;
+
+/** Slots, both included, of which the last is missing, and nobody is about to tell it. */
+export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
+
+/** Ranges of slots that were given up, of which it is remembered. */
+const LOST_RANGES_MAX = 64;
+
+/**
+ * Makes one telling of a ledger out of those of many streams: the first copy of each update is told, the others are
+ * dropped. A slot is `processed` when a stream has told it whole, and never before the slot that it stands on; what
+ * comes later of it is dropped, but for what a replay was asked for.
+ */
+export class UpdateMerge implements UpdateSink {
+  readonly #options: UpdateMergeOptions;
+  readonly #records = new Map<Slot, SlotRecord>();
+  readonly #waiting = new Set<SlotRecord>();
+  /** Slots that are confirmed or final as a server says, and that the chain may not have come to. */
+  readonly #pendingLevels = new Set<Slot>();
+  readonly #readers = new Set<StreamReader>();
+  readonly #lostRanges: SlotRange[] = [];
+  readonly #plausibility: SlotPlausibility;
+  /** The slot with which the telling begins: nothing waits for those before. */
+  #first: Slot | null = null;
+  #newest: Slot | null = null;
+  #newestStarted: Slot | null = null;
+  /** Slots up to this one are forgotten. */
+  #evictedUpTo: Slot | null = null;
+
+  constructor(options: UpdateMergeOptions) {
+    this.#options = options;
+    const { limits, head = () => null } = options;
+    this.#plausibility = new SlotPlausibility({ quietMs: limits.stallMs, head, streams: this.#readers });
+  }
+
+  /** The slot with which the telling began; null before. */
+  get first(): Slot | null {
+    return this.#first;
+  }
+
+  /** The newest slot that was told to its end, or the first one that was begun; null for neither. */
+  get newest(): Slot | null {
+    return this.#newest ?? this.#first;
+  }
+
+  /** The newest slot of which its bank was told, or that a replay began; null for none. */
+  get newestStarted(): Slot | null {
+    return this.#newestStarted;
+  }
+
+  /** A stream begins. */
+  addReader(options: StreamReaderOptions): StreamReader {
+    const reader = new StreamReader(options, this);
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  /** It ended. */
+  removeReader(reader: StreamReader): void {
+    this.#readers.delete(reader);
+    reader.end();
+    if (this.#waiting.size > 0) this.#options.onWaiting();
+  }
+
+  /** The oldest hole that keeps slots waiting; null for none. */
+  missingRange(now: number): SlotRange | null {
+    let to: Slot | null = null;
+    for (const { parent, waitingSince } of this.#waiting) {
+      if (parent === null || this.#records.get(parent)?.state === 'waiting' || this.#isSettled(parent))
+        continue;
+      // What nobody can tell yet is not missing.
+      if (!this.#plausibility.isPossible(parent)) continue;
+      const isOverdue = now - waitingSince > this.#options.limits.stallMs;
+      if (!isOverdue && this.#mayStillArrive(parent)) continue;
+      if (to === null || parent < to) to = parent;
+    }
+    return to === null ? null : { from: this.#firstMissingBefore(to), to };
+  }
+
+  /** Slots of a hole are not told any more; those that wait for them are. */
+  giveUp({ from, to }: SlotRange): void {
+    for (const [slot, record] of this.#records) {
+      if (slot < from || slot > to || record.isSettled) continue;
+      record.state = 'lost';
+      this.#waiting.delete(record);
+    }
+    this.#lostRanges.push({ from, to });
+    if (this.#lostRanges.length > LOST_RANGES_MAX) this.#lostRanges.shift();
+    this.#options.listener.onLost(from, to, updateKinds);
+    this.#plausibility.recordSlot(to);
+    this.#settleWaiting();
+  }
+
+  record(slot: Slot): SlotRecord | null {
+    const existing = this.#records.get(slot);
+    if (existing !== undefined) return existing;
+    const finishedUpTo = this.#finishedUpTo();
+    if (finishedUpTo !== null && slot <= finishedUpTo && this.#plausibility.isChainReset(finishedUpTo))
+      this.#reset();
+    if ((this.#evictedUpTo !== null && slot <= this.#evictedUpTo) || !this.#plausibility.isPlausible(slot))
+      return null;
+    const { slotsMax, slotUpdatesMax } = this.#options.limits;
+    const record = new SlotRecord(slot, slotUpdatesMax);
+    if (this.#lostRanges.some(({ from, to }) => from <= slot && slot <= to)) record.state = 'lost';
+    this.#records.set(slot, record);
+    if (this.#records.size > slotsMax) this.#evictFarthest();
+    return record;
+  }
+
+  isEarlier(slot: Slot): boolean {
+    return this.#first !== null && slot < this.#first;
+  }
+
+  startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number {
+    if (record.state !== 'open') return deaths === record.deaths ? record.version : OUTDATED;
+    if (deaths !== record.deaths && !this.#restartSlot(record, deaths)) return OUTDATED;
+    const { slot } = record;
+    this.#plausibility.recordSlot(slot);
+    if (bank !== null) record.parent ??= bank.parent;
+    if (this.#first === null) {
+      this.#first = slot;
+      this.#options.onStart();
+    }
+    if (this.#newestStarted === null || slot > this.#newestStarted) this.#newestStarted = slot;
+    this.#emitStatus(record, bank ?? this.#statusOf(record, 'createdBank', null));
+    return record.version;
+  }
+
+  emitContent(update: RawContent): void {
+    this.#options.listener.onUpdate(update);
+  }
+
+  request(): string | null {
+    const requests = new Set<string | null>();
+    for (const reader of this.#readers) requests.add(reader.request);
+    const [request = null] = requests;
+    return requests.size === 1 ? request : null;
+  }
+
+  endSlot(record: SlotRecord, end: SlotEnd): void {
+    if (record.state === 'told' && record.blockhash !== end.meta.blockhash) this.#resetIfBehind();
+    if (record.state !== 'open') return;
+    record.end = end;
+    record.parent = end.meta.parentSlot;
+    record.state = 'waiting';
+    record.waitingSince = performance.now();
+    this.#waiting.add(record);
+    if (this.#isSettled(record.parent)) {
+      this.#settle(record, end);
+      this.#settleWaiting();
+    } else this.#options.onWaiting();
+  }
+
+  handleDead(record: SlotRecord, deaths: number, update: RawSlot): void {
+    if (record.state !== 'open' || !record.hasStatus('createdBank') || deaths <= record.deaths) return;
+    // With the others it may live.
+    if (this.#isBeingSent(record)) record.deadUpdate ??= update;
+    else this.#resetSlot(record, deaths, update);
+  }
+
+  advanceSlot(update: RawSlot): void {
+    if (this.#first === null || (update.slot < this.#first && !this.#records.has(update.slot))) return;
+    const record = this.record(update.slot);
+    const level = update.status;
+    if (record === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    record.parent ??= update.parent;
+    if (commitments.indexOf(level) > commitments.indexOf(record.level)) record.level = level;
+    this.#pendingLevels.add(update.slot);
+    for (const slot of this.#pendingLevels) {
+      if (!this.#plausibility.isPossible(slot)) continue;
+      this.#pendingLevels.delete(slot);
+      const possible = this.#records.get(slot);
+      if (possible?.state === 'told') this.#raise(possible, update.createdAt);
+    }
+  }
+
+  emitProgress(update: RawSlot): void {
+    if (this.#first === null || update.slot < this.#first) return;
+    const record = this.record(update.slot);
+    if (record === null || record.isSettled) return;
+    if (record.addStatus(update.status)) this.#options.listener.onUpdate(update);
+  }
+
+  #isBeingSent(record: SlotRecord): boolean {
+    for (const reader of this.#readers) if (reader.isSending(record)) return true;
+    return false;
+  }
+
+  /**
+   * A server begins a slot with other deaths behind it than what is told: a later version takes the place of the one
+   * that is told. Of what may be an earlier one nothing is told, unless nobody tells the later one any more.
+   */
+  #restartSlot(record: SlotRecord, deaths: number): boolean {
+    if (deaths < record.deaths && this.#isBeingSent(record)) return false;
+    this.#resetSlot(record, deaths, record.deadUpdate ?? this.#statusOf(record, 'dead', null));
+    return true;
+  }
+
+  #resetSlot(record: SlotRecord, deaths: number, update: RawSlot): void {
+    const wasEmitted = record.hasStatus('createdBank');
+    record.reset(deaths);
+    if (wasEmitted) this.#options.listener.onUpdate(update);
+  }
+
+  #emitStatus(record: SlotRecord, update: RawSlot): void {
+    if (record.addStatus(update.status)) this.#options.listener.onUpdate(update);
+  }
+
+  #isSettled(slot: Slot): boolean {
+    const existing = this.#records.get(slot);
+    if (existing?.isSettled === true) return true;
+    if (this.#first === null || slot < this.#first) return true;
+    if (this.#evictedUpTo !== null && slot <= this.#evictedUpTo) return true;
+    return this.#lostRanges.some(({ from, to }) => from <= slot && slot <= to);
+  }
+
+  #mayStillArrive(slot: Slot): boolean {
+    for (const reader of this.#readers) if (reader.maySend(slot)) return true;
+    return false;
+  }
+
+  /** The slot behind the newest one that was told before this one. */
+  #firstMissingBefore(slot: Slot): Slot {
+    let settledSlot: Slot | null = null;
+    for (const record of this.#records.values()) {
+      if (record.isSettled && record.slot < slot && (settledSlot === null || record.slot > settledSlot))
+        settledSlot = record.slot;
+    }
+    return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
+  }
+
+  /** What waits is told as far as the slots before it are. */
+  #settleWaiting(): void {
+    for (let isDone = false; !isDone; ) {
+      isDone = true;
+      for (const record of this.#waiting) {
+        if (record.end === null || !this.#isSettled(record.end.meta.parentSlot)) continue;
+        this.#settle(record, record.end);
+        isDone = false;
+      }
+    }
+  }
+
+  #settle(record: SlotRecord, { meta, processed }: SlotEnd): void {
+    this.#waiting.delete(record);
+    record.end = null;
+    record.state = 'told';
+    record.blockhash = meta.blockhash;
+    this.#options.listener.onUpdate(meta);
+    this.#emitStatus(record, processed);
+    if (this.#newest === null || record.slot > this.#newest) this.#newest = record.slot;
+    if (record.level !== 'processed' && !this.#pendingLevels.has(record.slot))
+      this.#raise(record, processed.createdAt);
+  }
+
+  /** Tells the levels that a slot has reached, of it and, before, of all that it stands on. */
+  #raise(record: SlotRecord, createdAt: Uint8Array): void {
+    const targetLevel = commitments.indexOf(record.level);
+    for (const level of commitments.slice(1, targetLevel + 1)) {
+      const chain: SlotRecord[] = [];
+      for (let at: SlotRecord | undefined = record; at?.state === 'told' && !at.hasStatus(level); ) {
+        chain.push(at);
+        at = at.parent === null ? undefined : this.#records.get(at.parent);
+      }
+      for (const each of chain.reverse()) {
+        if (commitments.indexOf(level) > commitments.indexOf(each.level)) each.level = level;
+        this.#emitStatus(each, this.#statusOf(each, level, createdAt));
+      }
+    }
+    if (record.level === 'finalized') this.#dropForks(record.slot);
+  }
+
+  /** What a server should have told of a slot and did not. @param createdAt - null for now. */
+  #statusOf(
+    { slot, parent }: SlotRecord,
+    status: Commitment | 'createdBank' | 'dead',
+    createdAt: Uint8Array | null,
+  ): RawSlot {
+    const at = createdAt ?? encodeTimestamp(BigInt(Date.now()));
+    return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
+  }
+
+  /** What is not told when a slot above it is final never will be, unless it is history that is replayed. */
+  #dropForks(root: Slot): void {
+    for (const [slot, record] of this.#records) {
+      if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
+      record.state = 'lost';
+      record.end = null;
+      this.#waiting.delete(record);
+    }
+  }
+
+  /** Slots up to this one are forgotten, or far behind what was begun; null for none. */
+  #finishedUpTo(): Slot | null {
+    const newestStarted = this.#newestStarted;
+    const oldestAllowed =
+      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
+        ? null
+        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
+    return this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
+      ? oldestAllowed
+      : this.#evictedUpTo;
+  }
+
+  /** A slot that was told is another now: its chain began again if nobody is where that was any more. */
+  #resetIfBehind(): void {
+    if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.#reset();
+  }
+
+  /** All that is told lies far behind what was told before: that was wrong, or its chain is no more. */
+  #reset(): void {
+    for (const record of this.#records.values()) {
+      record.reset(record.deaths);
+      record.state = 'lost';
+    }
+    this.#records.clear();
+    this.#waiting.clear();
+    this.#pendingLevels.clear();
+    this.#lostRanges.length = 0;
+    for (const reader of this.#readers) reader.reset();
+    this.#first = null;
+    this.#newest = null;
+    this.#newestStarted = null;
+    this.#evictedUpTo = null;
+    this.#plausibility.reset();
+    this.#options.listener.onReset('chain');
+  }
+
+  /** What lies farthest from the head goes; the oldest where no head is trusted. */
+  #evictFarthest(): void {
+    const head = this.#plausibility.head?.slot ?? null;
+    let lowest: SlotRecord | null = null;
+    let highest: SlotRecord | null = null;
+    for (const record of this.#records.values()) {
+      if (lowest === null || record.slot < lowest.slot) lowest = record;
+      if (highest === null || record.slot > highest.slot) highest = record;
+    }
+    if (lowest === null || highest === null) return;
+    if (head !== null && highest.slot - head > head - lowest.slot) this.#evictAhead(highest);
+    else this.#evictOldest(lowest);
+  }
+
+  /** It may be no slot at all, and is begun again when the chain comes to it. */
+  #evictAhead(record: SlotRecord): void {
+    this.#records.delete(record.slot);
+    this.#pendingLevels.delete(record.slot);
+    this.#waiting.delete(record);
+    record.state = 'lost';
+  }
+
+  #evictOldest(oldest: SlotRecord): void {
+    this.#records.delete(oldest.slot);
+    this.#pendingLevels.delete(oldest.slot);
+    if (this.#evictedUpTo === null || oldest.slot > this.#evictedUpTo) this.#evictedUpTo = oldest.slot;
+    if (!this.#waiting.delete(oldest)) return;
+    this.#options.listener.onLost(oldest.slot, oldest.slot, updateKinds);
+    this.#settleWaiting();
+  }
+}

@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { defaultUpstreamLimits } from '../limits.ts';
+import { NodeHealth } from './node-health.ts';
+import type { EjectionReason } from './node-state.ts';
+import { updateEjections } from './outlier-detection.ts';
+import type { AttemptKind } from './recent-outcomes.ts';
+
+const limits = { ...defaultUpstreamLimits, exclusionMaxMs: 60_000, readmitAnswersMin: 3 };
+
+let nodes: NodeHealth[];
+beforeEach(() => {
+  nodes = ['a', 'b', 'c'].map((name) => new NodeHealth({ name, network: 'devnet', budget: null }, limits));
+});
+
+const note = (index: number, times: number, kind: AttemptKind, latencyMs = 20): void => {
+  for (let i = 0; i < times; i++) {
+    nodes[index]!.recent.record(kind, 1_000);
+    if (kind === 'answered') nodes[index]!.recent.recordLatency(latencyMs);
+  }
+};
+
+function mark(now = 1_000): (EjectionReason | null)[] {
+  updateEjections(nodes, limits, now);
+  return nodes.map(({ ejectionReason }) => ejectionReason);
+}
+
+describe('a node is passed over for its last calls', () => {
+  it('when far too many of them failed, and there were enough', () => {
+    note(0, 10, 'failed');
+    note(1, 9, 'failed');
+    note(1, 3, 'answered');
+    note(2, 7, 'failed');
+    note(2, 4, 'answered');
+    expect(mark()).toEqual([null, 'failing', null]);
+    note(0, 1, 'failed');
+    expect(mark()).toEqual(['failing', 'failing', null]);
+  });
+
+  it('when too many of them were throttled', () => {
+    note(0, 5, 'throttled');
+    note(0, 6, 'answered');
+    note(1, 4, 'throttled');
+    note(1, 7, 'answered');
+    expect(mark()).toEqual(['throttling', null, null]);
+  });
+
+  it('when most answers take long, and much longer than those of the others', () => {
+    note(0, 12, 'answered', 4_000);
+    expect(mark()).toEqual([null, null, null]);
+    note(1, 12, 'answered', 100);
+    note(2, 12, 'answered', 3_500);
+    expect(mark()).toEqual(['slow', null, 'slow']);
+  });
+
+  it('until it gave some good answers in a row, or for as long as that may last', () => {
+    note(0, 11, 'failed');
+    mark();
+    const good = {
+      kind: 'answer',
+      response: { body: Buffer.from('1'), errorCode: 0 },
+      preflight: null,
+    } as const;
+    for (const elapsedMs of [5, 5]) nodes[0]!.recordOutcome(good, elapsedMs);
+    nodes[0]!.recordOutcome({ kind: 'garbage' }, 5);
+    for (const elapsedMs of [5, 9_000, 5, 5]) nodes[0]!.recordOutcome(good, elapsedMs);
+    expect(mark(2_000)[0]).toBe('failing');
+    nodes[0]!.recordOutcome(good, 5);
+    expect(mark(2_000)[0]).toBeNull();
+    note(1, 11, 'failed');
+    expect(mark(2_000)[1]).toBe('failing');
+    expect(mark(61_000)[1]).toBe('failing');
+    expect(mark(62_001)[1]).toBeNull();
+  });
+});

@@ -1,0 +1,70 @@
+import type { NodeHealth } from './node-health.ts';
+import type { EjectionReason } from './node-state.ts';
+
+/** What decides whether a node is passed over for what became of its calls. */
+export type EjectionLimits = Readonly<{
+  exclusionAttemptsMin: number;
+  failedShareMax: number;
+  throttledShareMax: number;
+  slowMs: number;
+}>;
+
+/** The share of answers whose slowest is looked at. */
+const LATENCY_SHARE = 0.7;
+/** Slower than the others is who takes so many times as long. */
+const SLOW_FACTOR = 3;
+
+const hasEnoughAttempts = (
+  node: NodeHealth,
+  { exclusionAttemptsMin }: EjectionLimits,
+  now: number,
+): boolean => node.recent.attempts(now) >= exclusionAttemptsMin;
+
+/** The latency of a node's calls; null where too few are known. */
+const latencyOf = (node: NodeHealth, limits: EjectionLimits, now: number): number | null =>
+  hasEnoughAttempts(node, limits, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
+
+/** The middle one of the others' latencies; null where none is known. */
+function medianLatencyOfOthers(
+  nodes: readonly NodeHealth[],
+  one: NodeHealth,
+  limits: EjectionLimits,
+  now: number,
+): number | null {
+  const latencies = nodes
+    .filter((node) => node !== one)
+    .map((node) => latencyOf(node, limits, now))
+    .filter((ms) => ms !== null)
+    .sort((a, b) => a - b);
+  return latencies[Math.floor((latencies.length - 1) / 2)] ?? null;
+}
+
+function ejectionReasonFor(
+  node: NodeHealth,
+  nodes: readonly NodeHealth[],
+  limits: EjectionLimits,
+  now: number,
+): EjectionReason | null {
+  if (!hasEnoughAttempts(node, limits, now)) return null;
+  if ((node.recent.failedShare(now) ?? 0) > limits.failedShareMax) return 'failing';
+  if ((node.recent.throttledShare(now) ?? 0) > limits.throttledShareMax) return 'throttling';
+  const own = latencyOf(node, limits, now);
+  if (own === null || own <= limits.slowMs) return null;
+  const others = medianLatencyOfOthers(nodes, node, limits, now);
+  return others !== null && own > SLOW_FACTOR * others ? 'slow' : null;
+}
+
+/**
+ * Ejects nodes for the share of their calls that failed or were throttled, and for taking much longer than the others;
+ * and re-admits those that answer polls or copies of calls well.
+ */
+export function updateEjections(nodes: readonly NodeHealth[], limits: EjectionLimits, now: number): void {
+  for (const node of nodes) {
+    const { ejection } = node;
+    const wasEjected = ejection.reason !== null;
+    if (ejection.review(node.isCurrent(now), now)) node.recent.reset();
+    if (wasEjected) continue;
+    const reason = ejectionReasonFor(node, nodes, limits, now);
+    if (reason !== null) ejection.eject(reason, now);
+  }
+}

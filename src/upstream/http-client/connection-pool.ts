@@ -1,0 +1,209 @@
+import type { ByteBudget } from '../../base/cache/byte-budget.ts';
+import type { NodeRequest, PendingRequest } from '../exchange.ts';
+import { Connection, type ConnectionContext, type ConnectionLimits } from './connection.ts';
+import { aborted, connectionLost, timeoutExchange } from './failed-exchanges.ts';
+import { HttpRequest, type RequestHolder } from './http-request.ts';
+import { RequestQueue } from './request-queue.ts';
+import type { Dialer } from './socket.ts';
+import { Sweeper } from './sweeper.ts';
+
+export type PoolLimits = ConnectionLimits &
+  Readonly<{
+    connectionsMax: number;
+    /** Long answers that may be passed on at a time; half of the connections are left to others. */
+    longAnswersMax: number;
+  }>;
+
+/**
+ * The connections to one node. A request goes out on the one that was used last, so that the others grow old and are
+ * closed; when none is free and there may be no more, it waits its turn. How many may wait is for whoever asks to say.
+ * None is ever sent twice.
+ */
+export class ConnectionPool implements ConnectionContext, RequestHolder {
+  readonly limits: PoolLimits;
+  readonly responseBudget: ByteBudget;
+  readonly pipelining: number;
+  streamsInFlight = 0;
+  readonly #dialer: Dialer;
+  readonly #connections: Connection[] = [];
+  /** Those with nothing under way; the one that was used last is the last. */
+  readonly #idle: Connection[] = [];
+  /** Those with requests that have not left; the last of them may take more before it is flushed. */
+  readonly #unflushed: Connection[] = [];
+  readonly #waiting = new RequestQueue();
+  readonly #sweeper = new Sweeper((now) => this.#sweep(now));
+  #connecting = 0;
+  #isClosed = false;
+
+  /**
+   * @param limits - read at each use: they may change while requests are under way.
+   * @param answers - what answers are gathered in.
+   * @param pipelining - requests that may be under way on one connection.
+   */
+  constructor(dialer: Dialer, limits: PoolLimits, responseBudget: ByteBudget, pipelining = 1) {
+    this.#dialer = dialer;
+    this.limits = limits;
+    this.responseBudget = responseBudget;
+    this.pipelining = pipelining;
+  }
+
+  get hasStreamSlot(): boolean {
+    const { longAnswersMax, connectionsMax } = this.limits;
+    return this.streamsInFlight < Math.min(longAnswersMax, Math.floor(connectionsMax / 2));
+  }
+
+  get hasCapacity(): boolean {
+    return this.#waiting.first === null && !this.#isFull;
+  }
+
+  /**
+   * Sends one request.
+   * @param deadline - when it is given up, as `performance.now()`; up to 20 ms later, never earlier.
+   * @param now - what that clock showed in this turn of the event loop.
+   */
+  send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now = performance.now()): PendingRequest {
+    const request = new HttpRequest(bytes, deadline, nodeRequest, this);
+    if (this.#isClosed) {
+      request.settle(connectionLost(false, new Error('the connections to the node are closed')));
+      return request;
+    }
+    this.#sweeper.start();
+    const connection = this.#waiting.first === null ? this.#connectionFor(request, now) : null;
+    if (connection === null) this.#wait(request);
+    else connection.send(request);
+    return request;
+  }
+
+  /** Closes every connection at once; what is under way fails. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sweeper.stop();
+    const cause = new Error('the connections to the node were closed');
+    for (const connection of [...this.#connections]) connection.close(cause);
+    this.#failWaiting(cause);
+  }
+
+  onAbort(request: HttpRequest): void {
+    this.#waiting.remove(request);
+    request.settle(aborted(false));
+  }
+
+  onOpen(connection: Connection, now: number): void {
+    this.#connecting--;
+    this.onAvailable(connection, now);
+  }
+
+  onAvailable(connection: Connection, now: number): void {
+    let next = this.#waiting.first;
+    while (next !== null && connection.accepts(next, now)) {
+      this.#waiting.remove(next);
+      connection.send(next);
+      next = this.#waiting.first;
+    }
+    if (connection.inFlight === 0) this.#idle.push(connection);
+  }
+
+  onFlushNeeded(connection: Connection): void {
+    if (this.#unflushed.includes(connection)) return;
+    if (this.#unflushed.length === 0) setImmediate(flushAll, this.#unflushed);
+    this.#unflushed.push(connection);
+  }
+
+  onClose(connection: Connection, wasOpen: boolean, cause: unknown): void {
+    removeFrom(this.#connections, connection);
+    removeFrom(this.#idle, connection);
+    if (this.#isClosed) return;
+    if (!wasOpen) {
+      this.#connecting--;
+      this.#notConnected(cause);
+    }
+    this.#connect();
+  }
+
+  #connectionFor(request: HttpRequest, now: number): Connection | null {
+    const canShare = this.pipelining > 1 && request.nodeRequest.canPipeline;
+    const shared = canShare ? this.#unflushed.at(-1) : undefined;
+    if (shared !== undefined && shared.inFlight > 0 && shared.accepts(request, now)) return shared;
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.accepts(request, now)) return idle;
+      idle.close(new Error('unused for too long'));
+    }
+    return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
+  }
+
+  #leastBusyFor(request: HttpRequest, now: number): Connection | null {
+    let least: Connection | null = null;
+    for (const connection of this.#connections) {
+      if (connection.accepts(request, now) && (least === null || connection.inFlight < least.inFlight))
+        least = connection;
+    }
+    return least;
+  }
+
+  #wait(request: HttpRequest): void {
+    this.#waiting.push(request);
+    this.#connect();
+  }
+
+  /** Opens connections for those who wait, as many as there may be. */
+  #connect(): void {
+    while (this.#connecting < this.#waiting.length) {
+      if (this.#isFull && !this.#closeLingering()) return;
+      if (this.#isFull) continue;
+      this.#connecting++;
+      this.#connections.push(new Connection(this, this.#dialer, performance.now()));
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#connections.length >= this.limits.connectionsMax;
+  }
+
+  /** Gives up a connection whose answers nobody waits for. @returns whether there was one. */
+  #closeLingering(): boolean {
+    const lingering = this.#connections.find(({ isLingering }) => isLingering);
+    lingering?.close(new Error('its place is needed'));
+    return lingering !== undefined;
+  }
+
+  /**
+   * A connection did not come about. While others stand one request fails with it, since they serve those who wait; else all
+   * who wait hear of it, so that they may ask elsewhere.
+   */
+  #notConnected(cause: unknown): void {
+    if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
+    else this.#waiting.shift()?.settle(connectionLost(false, cause));
+  }
+
+  #failWaiting(cause: unknown): void {
+    // Not those who begin to wait meanwhile.
+    for (let remaining = this.#waiting.length; remaining > 0; remaining--)
+      this.#waiting.shift()?.settle(connectionLost(false, cause));
+  }
+
+  /** @returns whether anybody waits for anything; null when there is nothing left to look at. */
+  #sweep(now: number): boolean | null {
+    let request = this.#waiting.first;
+    while (request !== null) {
+      const { next } = request;
+      if (now >= request.deadline) {
+        this.#waiting.remove(request);
+        request.settle(timeoutExchange(false));
+      }
+      request = next;
+    }
+    for (const connection of [...this.#connections]) connection.sweep(now);
+    if (this.#connections.length === 0) return this.#waiting.first === null ? null : true;
+    return this.#waiting.first !== null || this.#connections.length > this.#idle.length;
+  }
+}
+
+function flushAll(connections: Connection[]): void {
+  for (const connection of connections.splice(0)) connection.flush();
+}
+
+/** Looks from the end: what was used last stands there. */
+function removeFrom(list: Connection[], connection: Connection): void {
+  const at = list.lastIndexOf(connection);
+  if (at >= 0) list.splice(at, 1);
+}

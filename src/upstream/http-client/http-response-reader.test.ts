@@ -1,0 +1,317 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ByteBudget } from '../../base/cache/byte-budget.ts';
+import { HttpParser } from '../../http/llhttp.ts';
+import { HttpResponseReader } from './http-response-reader.ts';
+
+const MAX = 100_000;
+const ROOM = 1_000_000;
+const budget = new ByteBudget(() => ROOM);
+let reader: HttpResponseReader | null = null;
+afterEach(() => reader?.free());
+
+/** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
+function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): HttpResponseReader {
+  reader?.free();
+  reader = new HttpResponseReader({ answerMaxBytes }, budget);
+  const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)));
+  for (const piece of pieces) {
+    piece.copy(shared);
+    reader.read(shared, 0, piece.length);
+    if (reader.readState !== 'more') return reader;
+    reader.body.retain();
+  }
+  return reader;
+}
+
+const text = (head: readonly string[], body = ''): Buffer =>
+  Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+const whole = (bytes: Buffer): HttpResponseReader => readIn([bytes]);
+
+/** Every way to cut the bytes in two, and all of them byte by byte. */
+function splits(bytes: Buffer): Buffer[][] {
+  const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
+  return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];
+}
+
+describe('the room that a response takes', () => {
+  const LONG = 100_000_000;
+  const head = text(['HTTP/1.1 200 OK', `content-length: ${LONG}`], '{"jsonrpc"');
+  const piece = Buffer.alloc(60_000, 0x61);
+  const chunk = Buffer.concat([Buffer.from('ea60\r\n'), piece, Buffer.from('\r\n')]);
+
+  it('is hardly any as long as its length is only announced, and none when it is over', () => {
+    expect(readIn([head], LONG).readState).toBe('more');
+    expect(budget.reservedBytes).toBeLessThanOrEqual(65_536);
+    reader?.free();
+    expect(budget.reservedBytes).toBe(0);
+  });
+
+  it.each([
+    ['of known length', [head, ...Array<Buffer>(30).fill(piece)]],
+    [
+      'in chunks',
+      [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
+    ],
+  ])('is no more than there is: %s it is given up', (_name, pieces) => {
+    expect(readIn(pieces, LONG).readState).toBe('no-room');
+    expect(budget.reservedBytes).toBeLessThanOrEqual(ROOM);
+    reader?.free();
+    expect(budget.reservedBytes).toBe(0);
+  });
+
+  it('is as much as it has, and no more, when it is whole', () => {
+    const bytes = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
+    const whole = Buffer.concat([text(['HTTP/1.1 200 OK', 'content-length: 90000']), bytes]);
+    const cuts = Array.from({ length: 13 }, (_, at) => whole.subarray(at * 7_000, (at + 1) * 7_000));
+    const body = readIn(cuts).body.take();
+    expect([body.equals(bytes), body.buffer.byteLength - body.length < 8_192]).toEqual([true, true]);
+    expect(budget.reservedBytes).toBe(0);
+  });
+});
+
+describe('a response', () => {
+  it.each([
+    ['of known length', text(['HTTP/1.1 200 OK', 'Content-Length: 11'], '{"a":[1,2]}')],
+    [
+      'in chunks',
+      text(
+        ['HTTP/1.1 200 OK', 'TRANSFER-ENCODING: chunked'],
+        '4;x=y\r\n{"a"\r\n7\r\n:[1,2]}\r\n0\r\nt: u\r\n\r\n',
+      ),
+    ],
+    [
+      'announced by others',
+      text(
+        [
+          'HTTP/1.1 103 Early Hints',
+          'link: x',
+          '',
+          'HTTP/1.1 100 Continue',
+          '',
+          'HTTP/1.1 200 OK',
+          'content-length:11 ',
+        ],
+        '{"a":[1,2]}',
+      ),
+    ],
+  ])('%s is the same however it is cut', (_name, bytes) => {
+    for (const pieces of splits(bytes)) {
+      const got = readIn(pieces);
+      expect(got.readState).toBe('whole');
+      expect(got.status).toBe(200);
+      expect(got.keepAlive).toBe(true);
+      expect(got.body.take().toString()).toBe('{"a":[1,2]}');
+    }
+  });
+
+  it('says how long to wait, and how long its connection is kept', () => {
+    const bytes = text([
+      'HTTP/1.1 429 Too Many Requests',
+      'ReTry-After: 17',
+      'Keep-Alive: timeout=5, max=100',
+      'Content-Length: 0',
+      'x-retry-after: 3',
+    ]);
+    for (const pieces of splits(bytes)) {
+      const got = readIn(pieces);
+      expect(got).toMatchObject({ reading: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
+      got.next();
+      expect(got).toMatchObject({ reading: 'more', retryAfter: null, keepAliveMs: null, contentLength: -1 });
+    }
+  });
+
+  it('that says twice how long to wait says nothing', () => {
+    expect(
+      whole(text(['HTTP/1.1 503 x', 'retry-after: 1', 'retry-after: 2', 'content-length: 0'])).retryAfter,
+    ).toBeNull();
+  });
+
+  it('ends with its connection when nothing else says where', () => {
+    const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
+    expect(got.readState).toBe('more');
+    got.finish();
+    expect(got).toMatchObject({ reading: 'whole', keepAlive: false });
+    expect(got.body.take().toString()).toBe('abc');
+  });
+
+  it.each([2, MAX + 1])('that is the last of its connection has none of %i bytes behind it', (length) => {
+    const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
+    const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
+    for (const pieces of splits(behind)) {
+      const got = whole(last);
+      expect(got).toMatchObject({ reading: 'whole', status: 500, keepAlive: false });
+      got.next();
+      for (const piece of pieces) got.read(piece, 0, piece.length);
+      expect(got.readState).toBe('faulty');
+    }
+  });
+
+  it('behind an announcement with a body is none, however long it says that it is', () => {
+    const announced = text(['HTTP/1.1 150 x', 'content-length: 4'], 'more');
+    const behind = text(['HTTP/1.0 200 OK', `content-length: ${MAX + 1}`]);
+    for (const pieces of splits(Buffer.concat([announced, behind]))) {
+      expect(readIn(pieces).readState).toBe('faulty');
+    }
+  });
+
+  it('that ends before its length is none', () => {
+    for (const length of [5, 50_000]) {
+      const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
+      got.finish();
+      expect(got.readState).not.toBe('whole');
+    }
+  });
+
+  it.each([204, 304])('with status %i has no body, whatever it says of one', (status) => {
+    const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
+    expect(got).toMatchObject({ reading: 'whole', status, keepAlive: false });
+    expect(got.body.take()).toHaveLength(0);
+  });
+
+  it('of the second request follows the first in the same bytes', () => {
+    const one = text(['HTTP/1.1 200 OK', 'content-length: 3'], 'abc');
+    const large = 'x'.repeat(40_000);
+    const two = text(['HTTP/1.1 500 x', 'content-length: 40000'], large);
+    const bytes = Buffer.concat([two, one, two, one]);
+    const got = whole(bytes);
+    let at = two.length;
+    for (const [status, body] of [
+      [200, 'abc'],
+      [500, large],
+      [200, 'abc'],
+    ] as const) {
+      got.next();
+      at = got.read(bytes, at, bytes.length);
+      expect(got).toMatchObject({ reading: 'whole', status });
+      expect(got.body.take().toString()).toBe(body);
+    }
+    expect(at).toBe(bytes.length);
+  });
+
+  it('is gathered into as much memory as it has', () => {
+    const body = Buffer.from('z'.repeat(70_000));
+    const length = text(['HTTP/1.1 200 OK', 'content-length: 70000'], body.toString());
+    const chunk = body.subarray(0, 7_000);
+    const chunks = Buffer.concat([
+      text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']),
+      ...Array.from({ length: 10 }, () =>
+        Buffer.concat([Buffer.from('1b58\r\n'), chunk, Buffer.from('\r\n')]),
+      ),
+      Buffer.from('0\r\n\r\n'),
+    ]);
+    for (const bytes of [length, chunks]) {
+      for (const size of [997, 65_536]) {
+        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        );
+        const got = readIn(pieces).body.take();
+        expect(got.equals(body)).toBe(true);
+        expect(got.buffer.byteLength).toBe(body.length);
+      }
+    }
+  });
+});
+
+describe('what is not taken for a response', () => {
+  it.each([
+    ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+    ['a request', text(['GET / HTTP/1.1', 'host: x'])],
+    ['two lengths', text(['HTTP/1.1 200 OK', 'content-length: 3', 'content-length: 4'], 'abcd')],
+    [
+      'a length and chunks',
+      text(['HTTP/1.1 200 OK', 'content-length: 3', 'transfer-encoding: chunked'], '0\r\n\r\n'),
+    ],
+    ['a length below nothing', text(['HTTP/1.1 200 OK', 'content-length: -1'])],
+    ['a length beyond numbers', text(['HTTP/1.1 200 OK', 'content-length: 99999999999999999999999'])],
+    [
+      'a chunk of no length',
+      text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], 'zz\r\nab\r\n0\r\n\r\n'),
+    ],
+    ['another protocol', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
+  ])('%s', (_name, bytes) => {
+    for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('faulty');
+  });
+
+  it('a head without end', () => {
+    const line = Buffer.from(`x-filler: ${'y'.repeat(500)}\r\n`);
+    const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array<Buffer>(40).fill(line)];
+    expect(readIn(pieces).readState).toBe('faulty');
+    const hints = Array<Buffer>(800).fill(text(['HTTP/1.1 102 Processing', 'x: y']));
+    expect(readIn(hints).readState).toBe('faulty');
+  });
+
+  it('what is longer than an answer may be, as soon as that is known', () => {
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).readState).toBe('too-large');
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('whole');
+    const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
+    for (const pieces of splits(chunked)) expect(readIn(pieces, 5).readState).toBe('too-large');
+  });
+});
+
+describe('an ordinary response', () => {
+  const of = (...fields: string[]) => text(['HTTP/1.1 200 OK', ...fields], '{"a":1}');
+  const facts = (bytes: Buffer) => {
+    const { readState, status, keepAlive, keepAliveMs, contentLength, body } = whole(bytes);
+    return [readState, status, keepAlive, keepAliveMs, contentLength, body.toBuffer().toString()];
+  };
+
+  it.each([
+    [['content-length: 7']],
+    [['Content-Type: application/json', 'Content-Length: 7', 'date: now']],
+    [['content-length: 7', 'Connection: keep-alive', 'Keep-Alive: timeout=5']],
+  ])('is read without the parser, and as the parser reads it: %j', (fields) => {
+    const parse = vi.spyOn(HttpParser.prototype, 'read');
+    const plainly = facts(of(...fields));
+    expect(parse).not.toHaveBeenCalled();
+    // No head with it is read without the parser.
+    expect(facts(of(...fields, 'x: \xe9'))).toEqual(plainly);
+    expect(parse).toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it.each([
+    [['content-length: 7', 'connection: close']],
+    [['content-length: 7', 'content-length: 7']],
+    [['content-length: 7', 'transfer-encoding: chunked']],
+    [['content-length: 7\t']],
+    [['content-length: 0']],
+    [['date: now']],
+  ])('is left to the parser where there is any doubt: %j', (fields) => {
+    const parse = vi.spyOn(HttpParser.prototype, 'read');
+    whole(of(...fields));
+    expect(parse).toHaveBeenCalled();
+    parse.mockRestore();
+  });
+});
+
+describe('what a node sends to have it read in two ways', () => {
+  const next = text(['HTTP/1.1 200 OK', 'content-length: 7'], '{"a":1}');
+  const announcing = (status: string) =>
+    Buffer.concat([text([`HTTP/1.1 ${status} X`, 'content-length: 4'], 'more'), next]);
+  const zeros = '0'.repeat(126);
+  const wide = Array.from({ length: 17 }, (_, n) => `x-${n}: ${'y'.repeat(1_000)}`);
+
+  it.each([
+    ...['104', '150', '199', '099'].map((status) => [
+      `an announcement ${status} with a body`,
+      announcing(status),
+    ]),
+    [
+      'a length that is longer than what is kept of it',
+      text(['HTTP/1.1 200 OK', `content-length: ${zeros}512`], next.toString()),
+    ],
+    ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
+  ] as [string, Buffer][])('is no answer: %s, however it is cut', (_name, bytes) => {
+    expect(whole(bytes).readState).toBe('faulty');
+    const halves = [1, 20, 40, 60, 200].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);
+    for (const pieces of halves) expect(readIn(pieces).readState).toBe('faulty');
+  });
+
+  it('is one all the same behind announcements that have none', () => {
+    for (const status of ['100', '102', '103']) {
+      const bytes = Buffer.concat([text([`HTTP/1.1 ${status} X`, 'link: x']), next]);
+      for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');
+    }
+  });
+});

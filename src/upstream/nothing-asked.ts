@@ -1,4 +1,0 @@
-import type { Asked } from '../protocol/call.ts';
-
-/** A call that has ended already: there is nothing that could be left. */
-export const nothingAsked: Asked = { leave: () => {} };

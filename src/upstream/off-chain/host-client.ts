@@ -1,0 +1,136 @@
+import { Agent, type Dispatcher } from 'undici';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
+import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
+import { ACCEPT, ACCEPT_ENCODING, decoded, mayBeJson } from './content.ts';
+import { type DocumentLimits, documentIn } from './document.ts';
+import type { OffChainLimits } from './limits.ts';
+
+/** How one GET ended. */
+export type ExchangeResult =
+  | Readonly<{ kind: 'document'; bytes: Buffer }>
+  | Readonly<{ kind: 'redirect'; location: string }>
+  /** The host has said no, or sent what is no JSON: asking again soon makes no sense. */
+  | Readonly<{ kind: 'absent' }>
+  /** No answer in time, or one that says that the host cannot answer now. */
+  | Readonly<{ kind: 'failed' }>
+  /** The connection broke before anything had come: it may have been an old one. */
+  | Readonly<{ kind: 'broken' }>
+  /** The host's address must not be connected to. */
+  | Readonly<{ kind: 'refused' }>;
+
+/** What one exchange may take, and what may come. */
+export type ExchangeLimits = DocumentLimits &
+  Pick<
+    OffChainLimits,
+    'tryTimeoutMs' | 'connectTimeoutMs' | 'idleTimeoutMs' | 'headersMaxBytes' | 'perHostMax'
+  >;
+
+/** Who asks. Nothing else is told about the service, and nothing about its callers. */
+const USER_AGENT = 'solway (off-chain metadata)';
+const HEADERS = {
+  accept: ACCEPT,
+  'accept-encoding': ACCEPT_ENCODING,
+  'user-agent': USER_AGENT,
+} as const;
+
+/** What is read of a body that is of no use, to keep its connection. */
+const UNUSED_BODY_MAX_BYTES = 16 * 1024;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Answers that pass: the host is busy, broken, or wants us to slow down. */
+const isTransient = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429 || status < 200;
+
+const joinHeader = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header.join(',') : header;
+
+type HttpResponse = Dispatcher.ResponseData<null>;
+
+/** One GET at a time to hosts that nobody vouches for. */
+export class HostClient {
+  readonly #agent: Agent;
+  readonly #limits: ExchangeLimits;
+
+  constructor(limits: ExchangeLimits, connect: Omit<ConnectOptions, 'connectTimeoutMs'>) {
+    this.#limits = limits;
+    this.#agent = new Agent({
+      connect: checkedConnector({ ...connect, connectTimeoutMs: limits.connectTimeoutMs }),
+      connections: limits.perHostMax,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: Math.max(1, limits.idleTimeoutMs),
+      keepAliveMaxTimeout: Math.max(1, limits.idleTimeoutMs),
+      maxHeaderSize: limits.headersMaxBytes,
+      headersTimeout: limits.tryTimeoutMs,
+      bodyTimeout: limits.tryTimeoutMs,
+    });
+  }
+
+  /** Asks once, within the time of a try. Never rejects. */
+  async get(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    const timer = setTimeout(end, this.#limits.tryTimeoutMs);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    try {
+      return await this.#exchange(url, over.signal);
+    } catch (error) {
+      if (error instanceof RefusedAddress) return { kind: 'refused' };
+      return { kind: over.signal.aborted ? 'failed' : 'broken' };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  async #exchange(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
+    const response = await unlessAborted(this.#request(url, signal), signal);
+    // A body that is given up says so by an event; unheard it would end the process.
+    response.body.on('error', () => undefined);
+    const { statusCode, headers } = response;
+    if (statusCode === 200 && mayBeJson(joinHeader(headers['content-type'])))
+      return this.#document(response, signal);
+    await response.body.dump({ limit: UNUSED_BODY_MAX_BYTES, signal }).catch(() => undefined);
+    const location = joinHeader(headers.location);
+    if (REDIRECTS.has(statusCode) && location !== undefined) return { kind: 'redirect', location };
+    return { kind: isTransient(statusCode) ? 'failed' : 'absent' };
+  }
+
+  #request({ origin, pathname, search }: URL, signal: AbortSignal): Promise<HttpResponse> {
+    return this.#agent.request({ origin, path: pathname + search, method: 'GET', headers: HEADERS, signal });
+  }
+
+  async #document(response: HttpResponse, signal: AbortSignal): Promise<ExchangeResult> {
+    const bytes = await this.#body(response);
+    signal.throwIfAborted();
+    if (bytes === null) return { kind: 'absent' };
+    const { documentMaxBytes } = this.#limits;
+    const plain = await decoded(bytes, joinHeader(response.headers['content-encoding']), documentMaxBytes);
+    const document = plain === null ? null : documentIn(plain, this.#limits);
+    return document === null ? { kind: 'absent' } : { kind: 'document', bytes: document };
+  }
+
+  /** The body as it came; null when it is too large, of which no more than that is held. */
+  async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const tooLarge = (bytes: number): boolean => bytes > this.#limits.documentMaxBytes;
+    if (tooLarge(Number(joinHeader(headers['content-length']) ?? 0))) {
+      body.destroy();
+      return null;
+    }
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      // Leaving the loop destroys the body, and with it the connection.
+      if (tooLarge(length)) return null;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, length);
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}

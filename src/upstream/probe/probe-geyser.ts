@@ -1,0 +1,67 @@
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
+import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
+import type { Slot } from '../../solana/units.ts';
+import { type GeyserNode, redactMessage, SUBSCRIBE } from '../feeds/geyser/geyser-connection.ts';
+import { geyserLimits } from '../feeds/geyser/geyser-limits.ts';
+import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+
+/** What became of a stream of a node's Geyser. */
+export type GeyserReport = Readonly<{
+  /** Why nothing can be heard there, in words that hold no URL and no secret; null when it tells slots. */
+  fault: string | null;
+  /** The first slot it told of; null when it told none. */
+  slot: Slot | null;
+}>;
+
+const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
+  UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',
+  PERMISSION_DENIED: 'the token is not allowed to subscribe',
+  UNIMPLEMENTED: 'there is no Geyser at this address',
+  RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
+};
+
+const faultOf = ({ code, message }: GrpcStatus, node: GeyserNode): string =>
+  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node)}`);
+
+function slotIn(bytes: Buffer): Slot | null {
+  try {
+    const update = decodeSubscribeUpdate(bytes)?.update ?? null;
+    return update?.kind === 'slot' ? update.slot : null;
+  } catch (fault) {
+    if (fault instanceof InvalidProtobuf) return null;
+    throw fault;
+  }
+}
+
+/**
+ * Opens a stream of a node's Geyser and waits for a slot. Never rejects for what the node does.
+ * @param timeoutMs - for all of it.
+ */
+export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<GeyserReport> {
+  return new Promise((resolve) => {
+    const end = (report: GeyserReport): void => {
+      clearTimeout(timer);
+      stream.close();
+      resolve(report);
+    };
+    const timer = setTimeout(() => end({ fault: 'it tells no slot in time', slot: null }), timeoutMs);
+    const { grpc: url, headers = {} } = node;
+    const options = { ...geyserLimits, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
+    const stream = new GrpcStream(options, {
+      onOpen: () => {},
+      onMessage(bytes) {
+        const slot = slotIn(bytes);
+        if (slot !== null) end({ fault: null, slot });
+      },
+      onEnd: (status) => end({ fault: faultOf(status, node), slot: null }),
+    });
+    stream.send(
+      encodeSubscribeRequest({
+        slots: new Map([['s', { interslotUpdates: true }]]),
+        commitment: 'processed',
+      }),
+    );
+  });
+}

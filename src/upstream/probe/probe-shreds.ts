@@ -1,0 +1,63 @@
+import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { GrpcCode } from '../../protocol/grpc/status.ts';
+import { redactMessage } from '../feeds/geyser/geyser-connection.ts';
+import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import { SUBSCRIBE_DESHRED } from '../shreds/deshred-client.ts';
+import { ENTRIES_REQUEST, SUBSCRIBE_ENTRIES } from '../shreds/entries-client.ts';
+import { shredLimits } from '../shreds/shred-limits.ts';
+import type { ShredServer } from '../shreds/shreds-config.ts';
+
+const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
+  UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',
+  PERMISSION_DENIED: 'the token is not allowed to open this stream',
+  UNIMPLEMENTED: 'there is no such stream at this address',
+  RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
+};
+
+/** How long a server has to refuse a stream that it accepted. */
+const REFUSAL_MS = 500;
+
+/** What a server is asked for, by the kind that the configuration says it is. */
+const calls = {
+  deshred: {
+    method: SUBSCRIBE_DESHRED,
+    request: encodeSubscribeDeshredRequest({ slots: new Map([['s', { interslotUpdates: true }]]) }),
+  },
+  entries: { method: SUBSCRIBE_ENTRIES, request: ENTRIES_REQUEST },
+} as const;
+
+/**
+ * Opens a stream of a server of the shred stage, and sees whether it stays. Never rejects for what the server does.
+ * @param timeoutMs - for all of it.
+ * @returns why nothing can be heard there, in words that hold no URL and no secret; null when the stream stays open.
+ */
+export function probeShreds(
+  { name, url, headers }: ShredServer,
+  kind: keyof typeof calls,
+  timeoutMs: number,
+): Promise<string | null> {
+  const { method, request } = calls[kind];
+  return new Promise((resolve) => {
+    const end = (fault: string | null): void => {
+      clearTimeout(timer);
+      stream.close();
+      resolve(fault);
+    };
+    let timer = setTimeout(() => end('it does not take the stream in time'), timeoutMs);
+    const options = { ...shredLimits, connectTimeoutMs: timeoutMs, url, headers, method };
+    const stream = new GrpcStream(options, {
+      onOpen() {
+        clearTimeout(timer);
+        timer = setTimeout(() => end(null), Math.min(REFUSAL_MS, timeoutMs));
+      },
+      onMessage: () => end(null),
+      onEnd: ({ code, message }) => {
+        const reason =
+          message === '' ? code : `${code}: ${redactMessage(message, { name, url, grpc: url, headers })}`;
+        end(faults[code] ?? reason);
+      },
+    });
+    stream.send(request);
+    if (kind === 'entries') stream.finishSending();
+  });
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fuzz, seeds } from '../../../test/fuzz/answer.ts';
+import { locateResponse } from './parse-response.ts';
+
+const locate = (text: string, id = 7, isForOne = false): { body: string; errorCode: number } | null => {
+  const answer = locateResponse(Buffer.from(text), id, isForOne);
+  return answer && { body: answer.body.toString('utf8'), errorCode: answer.errorCode };
+};
+
+describe('the answer in what a node sent', () => {
+  it('is found in the order in which Agave writes, newline or not', () => {
+    expect(locate('{"jsonrpc":"2.0","result":{"a":[1]},"id":7}\n')).toEqual({
+      body: '{"a":[1]}',
+      errorCode: 0,
+    });
+    expect(locate('{"jsonrpc":"2.0","result":null,"id":7}')).toEqual({ body: 'null', errorCode: 0 });
+    expect(locate('{"jsonrpc":"2.0","error":{"code":-32602,"message":"x"},"id":7}')).toEqual({
+      body: '{"code":-32602,"message":"x"}',
+      errorCode: -32602,
+    });
+  });
+
+  it('is found in any order and spacing', () => {
+    expect(locate('{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}')).toEqual({
+      body: '{"a":"}"}',
+      errorCode: 0,
+    });
+    expect(locate(' { "id" : 7 , "result" : [ 1 , 2 ] , "jsonrpc" : "2.0" } \r\n')).toEqual({
+      body: '[ 1 , 2 ]',
+      errorCode: 0,
+    });
+    expect(locate('{"id":7,"error":{"message":"m","code":5},"result":null}')?.errorCode).toBe(5);
+    expect(locate('{"id":7,"error":null,"result":"r"}')).toEqual({ body: '"r"', errorCode: 0 });
+  });
+
+  it('keeps every digit of a u64', () => {
+    const account = '{"lamports":18446744073709551615,"rentEpoch":18446744073709551615}';
+    expect(locate(`{"jsonrpc":"2.0","result":${account},"id":7}\n`)?.body).toBe(account);
+    expect(locate(`{"id":7,"jsonrpc":"2.0","result":${account}}`)?.body).toBe(account);
+  });
+
+  it('is a view, not a copy', () => {
+    const bytes = Buffer.from('{"jsonrpc":"2.0","result":12,"id":7}');
+    expect(locateResponse(bytes, 7)?.body.buffer).toBe(bytes.buffer);
+  });
+
+  it.each([
+    ['somebody else’s id', '{"jsonrpc":"2.0","result":1,"id":8}'],
+    ['an id that ends like ours', '{"jsonrpc":"2.0","result":1,"id":17}'],
+    ['an id as text', '{"jsonrpc":"2.0","result":1,"id":"7"}'],
+    ['no id', '{"jsonrpc":"2.0","result":1}'],
+    ['a null id beside a result', '{"jsonrpc":"2.0","result":1,"id":null}'],
+    ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
+    ['both result and error', '{"id":7,"result":1,"error":{"code":1}}'],
+    ['two results', '{"id":7,"result":1,"result":2}'],
+    ['a name with escapes', '{"id":7,"result":1,"\\u0072esult":2}'],
+    ['an error without a code', '{"jsonrpc":"2.0","error":"no","id":7}'],
+    ['an error whose code is 0', '{"jsonrpc":"2.0","error":{"code":0},"id":7}'],
+    ['a cut in the middle', '{"jsonrpc":"2.0","result":{"a":1'],
+    ['a cut after a brace', '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1}'],
+    ['an empty result', '{"jsonrpc":"2.0","result":,"id":7}'],
+    ['something after the end', '{"id":7,"result":1}{"id":7,"result":1}'],
+    ['something after the end of Agave’s order', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
+    ['HTML', '<html>502</html>'],
+    ['HTML where the result should be', '{"jsonrpc":"2.0","result":<html>oops,"id":7}'],
+    ['a result beside an error, in Agave’s order', '{"jsonrpc":"2.0","result":{},"error":{"code":1},"id":7}'],
+    ['a batch', '[{"jsonrpc":"2.0","result":1,"id":7}]'],
+    ['nothing', ''],
+    ['a number with a leading zero', '{"id":7,"result":01}'],
+    ['a bad escape', '{"id":7,"result":"\\x"}'],
+    ['a control character in a string', '{"id":7,"result":"\u0001"}'],
+    ['nesting without end', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ])('is not found in %s', (_name, text) => {
+    expect(locate(text)).toBeNull();
+  });
+
+  it('is not found in bytes that are not UTF-8', () => {
+    const bytes = Buffer.from('{"jsonrpc":"2.0","result":"\xff\xfe","id":7}', 'latin1');
+    expect(locateResponse(bytes, 7)).toBeNull();
+  });
+
+  it('is the error when the result beside it is null, in whatever order and size', () => {
+    for (const message of ['Node is behind', 'x'.repeat(10_000)]) {
+      const error = `{"code":-32005,"message":"${message}"}`;
+      const found = { body: error, errorCode: -32005 };
+      expect(locate(`{"jsonrpc":"2.0","result":null,"error":${error},"id":7}`)).toEqual(found);
+      expect(locate(`{"jsonrpc":"2.0","error":${error},"result":null,"id":7}`)).toEqual(found);
+    }
+  });
+
+  const long = `"${'x'.repeat(10_000)}"`;
+  it.each([
+    ['whose value does not end as it began', `{"a":${long}`],
+    ['that is HTML', `<html>${long}</html>`],
+    ['that is a bare word', `x${long}`],
+    ['beside an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
+    ['with a broken value and an error inside', `{"error":${long}]}`],
+  ])('is not found in a large one %s', (_name, value) => {
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`, 7, true)).toBeNull();
+  });
+
+  it.each([
+    ['that comes twice', `{"a":${long}},"id":7}{"jsonrpc":"2.0","result":{}`],
+    ['that brings the answer to another', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
+    ['that is broken inside', `{"a":${long},]}`],
+    ['that nests deeper than any', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
+  ])('is not found in a large one %s', (_name, value) => {
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+  });
+
+  it('is not found in a large one for one caller in which another envelope stands', () => {
+    const text = `{"jsonrpc":"2.0","result":${long},"id":7}`;
+    expect(locate(text + text, 7, true)).toBeNull();
+    const inside = JSON.stringify([text, long]);
+    expect(locate(`{"jsonrpc":"2.0","result":${inside},"id":7}`, 7, true)?.body).toBe(inside);
+  });
+
+  it('is found in a large one, also when it tells of an error inside', () => {
+    for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
+      for (const isForOne of [false, true]) {
+        const found = locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`, 7, isForOne);
+        expect(found).toEqual({ body: value, errorCode: 0 });
+      }
+    }
+  });
+
+  it('is no error that is longer than any', () => {
+    const sized = (data: string): string =>
+      `{"jsonrpc":"2.0","error":{"code":-32000,"message":"m","data":"${data}"},"id":7}`;
+    expect(locate(sized('x'.repeat(1_000_000)))?.errorCode).toBe(-32000);
+    expect(locate(sized('x'.repeat(1_100_000)))).toBeNull();
+  });
+
+  it('is the error without an id by which a node says that it cannot read the request', () => {
+    const text = '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}\n';
+    expect(locate(text)?.errorCode).toBe(-32700);
+    expect(locate('{"jsonrpc":"2.0","error":{"code":-32005,"message":"x"},"id":null}')).toBeNull();
+  });
+
+  it('is what JSON.parse finds, in whatever order and spacing the members stand', () => {
+    const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+    const other = fc.record({ jsonrpc: fc.constant('2.0'), extra: fc.json() });
+    fc.assert(
+      fc.property(fc.json(), other, space, fc.nat(5), (result, more, gap, turn) => {
+        const members = [
+          ['id', '7'],
+          ['result', result],
+          ['jsonrpc', JSON.stringify(more.jsonrpc)],
+          ['extra', more.extra],
+        ].map(([name, text]) => `${gap}"${name}"${gap}:${gap}${text}${gap}`);
+        const turned = [...members.slice(turn % 4), ...members.slice(0, turn % 4)];
+        expect(locate(`{${turned.join(',')}}`)?.body.trim()).toBe(result.trim());
+      }),
+    );
+  });
+
+  it('withstands answers with bytes changed, cut out and put in', () => {
+    const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
+    fc.assert(
+      fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
+        fuzz(
+          edits.reduce<Uint8Array>(
+            (bytes, { at, drop, put }) =>
+              Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),
+            seed,
+          ),
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { isUtf8 } from 'node:buffer';
+import { MALFORMED, scanObject, skipSpace, skipValue } from '../../base/json-scan.ts';
+import { matchesAt } from '../../base/text/short-bytes.ts';
+import type { RpcResponse } from '../../protocol/call.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import { areDelimiters, hasExactTail, RESULT_PREFIX, tailOf, tailStart } from './agave-format.ts';
+
+/**
+ * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
+ * that u64 values survive. What is kept, parsed or put beside other answers is JSON, and no deeper than any answer: the
+ * whole text is scanned, which costs about a microsecond and a half a kilobyte. Only a large answer in the order in which
+ * Agave writes, which goes as it came to one caller and to nobody else, is recognised by its two ends and by what does not
+ * stand between them: our id in the tail proves that nothing was cut off.
+ */
+
+/** Answers up to this size are always scanned whole. */
+const SCAN_ALWAYS_MAX_BYTES = 4096;
+
+const NULL = Buffer.from('null');
+/** An `error` member, here or deeper: whether it is the envelope's own only a scan can tell. */
+const ERROR_NAME = Buffer.from('"error"');
+/** A member of an envelope, which stands in no result: as words of a string its quote would be escaped. */
+const ENVELOPE_NAME = Buffer.from('jsonrpc":');
+/** Longer than any error of a node: unlike results errors are read, and that takes long. */
+const ERROR_MAX_BYTES = 1024 * 1024;
+/** Deeper than any answer of a node nests. */
+const DEPTH_MAX = 256;
+
+/** `code` of a raw `error` member; null when it is not an error object, is longer than any, or its code is no error's. */
+export function errorCodeOf(error: Buffer): number | null {
+  if (error.length > ERROR_MAX_BYTES) return null;
+  try {
+    const code = (JSON.parse(error.toString('utf8')) as { code?: unknown } | null)?.code;
+    return Number.isSafeInteger(code) && code !== 0 ? (code as number) : null;
+  } catch {
+    return null;
+  }
+}
+
+function errorResponse(body: Buffer): RpcResponse | null {
+  const errorCode = errorCodeOf(body);
+  return errorCode === null ? null : { body, errorCode };
+}
+
+/** A `{"jsonrpc":"2.0","result":…,"id":N}` in the order and the spacing of Agave, checked whole; null when it is not. */
+function locateInPlace(bytes: Buffer, id: number): RpcResponse | null {
+  if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
+  const start = RESULT_PREFIX.length;
+  const end = skipValue(bytes, start, DEPTH_MAX - 1);
+  if (end === MALFORMED || !hasExactTail(bytes, end, id)) return null;
+  return { body: bytes.subarray(start, end), errorCode: 0 };
+}
+
+/** A large `{"jsonrpc":"2.0","result":…,"id":N}`, the order in which Agave writes; null when in doubt. */
+function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
+  if (!matchesAt(bytes, 0, RESULT_PREFIX)) return null;
+  const body = bytes.subarray(
+    RESULT_PREFIX.length,
+    Math.max(RESULT_PREFIX.length, tailStart(bytes, tailOf(id))),
+  );
+  if (!areDelimiters(body[0], body[body.length - 1])) return null;
+  return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
+}
+
+/** Where a member's value stands. */
+type Span = Readonly<{ from: number; to: number }>;
+
+/** The envelope as it was scanned: spans by name, and whether a name came twice or cannot be compared. */
+type Envelope = { readonly bytes: Buffer; readonly spans: Map<string, Span>; isAmbiguous: boolean };
+
+function recordMember(
+  envelope: Envelope,
+  nameStart: number,
+  nameEnd: number,
+  from: number,
+  to: number,
+): void {
+  const name = envelope.bytes.toString('utf8', nameStart, nameEnd);
+  envelope.isAmbiguous ||= envelope.spans.has(name) || name.includes('\\');
+  envelope.spans.set(name, { from, to });
+}
+
+/** The members of the object that the bytes consist of; null when they are anything else. */
+function scanEnvelope(bytes: Buffer): ReadonlyMap<string, Span> | null {
+  const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
+  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
+  return end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
+}
+
+/** Any order and spacing: the whole text is checked. A null beside its filled sister counts as absent. */
+function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
+  const spans = scanEnvelope(bytes);
+  if (spans === null) return null;
+  const member = (name: string): Buffer | null => {
+    const span = spans.get(name);
+    return span === undefined ? null : bytes.subarray(span.from, span.to);
+  };
+  const isNull = (value: Buffer | null): boolean => value === null || value.equals(NULL);
+  const responseId = member('id')?.toString('latin1');
+  const result = member('result');
+  const error = member('error');
+  if (error === null || isNull(error)) {
+    return result !== null && responseId === String(id) ? { body: result, errorCode: 0 } : null;
+  }
+  const response = isNull(result) ? errorResponse(error) : null;
+  const isOurs =
+    responseId === String(id) || (responseId === 'null' && nodeErrorRow(response?.errorCode ?? 0).unreadable);
+  return isOurs ? response : null;
+}
+
+/**
+ * The answer to request `id` in the bytes a node sent with HTTP 200.
+ * @param isForOne - it goes as it came to one caller: nobody else has it, keeps it or reads it.
+ * @returns null when they are not that: truncated, HTML, someone else's id, not UTF-8, neither result nor error.
+ */
+export function locateResponse(bytes: Buffer, id: number, isExclusive = false): RpcResponse | null {
+  if (!isUtf8(bytes)) return null;
+  const byEnds = isExclusive && bytes.length > SCAN_ALWAYS_MAX_BYTES;
+  return (byEnds ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
+}

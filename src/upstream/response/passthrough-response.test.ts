@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../protocol/errors.ts';
+import type { ResponseReader } from '../../protocol/streamed-response.ts';
+import type { BodyFlow } from '../exchange.ts';
+import { PassthroughResponse, type StreamEnd } from './passthrough-response.ts';
+
+const ID = 123_456;
+const RESULT = JSON.stringify({ list: Array.from({ length: 40 }, (_, n) => `é€😀 ${n}`) });
+const body = (result: string, end = `,"id":${ID}}\n`): Buffer =>
+  Buffer.from(`{"jsonrpc":"2.0","result":${result}${end}`);
+/** What is offered first must be long enough to be known. */
+const OFFERED = 100;
+
+class Reading implements ResponseReader {
+  text = '';
+  pieces = 0;
+  end: 'whole' | Failure | null = null;
+  readonly #decoder = new TextDecoder();
+
+  onData(bytes: Buffer): void {
+    this.text += this.#decoder.decode(bytes, { stream: true });
+    this.pieces++;
+  }
+
+  onEnd(last: Buffer): void {
+    this.text += this.#decoder.decode(last);
+    this.end = 'whole';
+  }
+
+  onError(failure: Failure): void {
+    this.end = failure;
+  }
+}
+
+type Passing = Readonly<{ answer: PassthroughResponse; reader: Reading; flow: string[]; ends: StreamEnd[] }>;
+
+function begin(start: Buffer, bytes: number | null, read = true): Passing {
+  const flow: string[] = [];
+  const ends: StreamEnd[] = [];
+  const control: BodyFlow = {
+    pause: () => flow.push('pause'),
+    resume: () => flow.push('resume'),
+    stop: () => flow.push('stop'),
+  };
+  const owner = {
+    network: 'devnet',
+    answerMaxBytes: 9,
+    onStreamEnd: (end: StreamEnd) => ends.push(end),
+  } as const;
+  const answer = new PassthroughResponse(Buffer.from(start), bytes, ID, control, owner);
+  const reader = new Reading();
+  if (read) answer.pipeTo(reader);
+  return { answer, reader, flow, ends };
+}
+
+/** Hands the bytes over in pieces of the size, and ends. */
+function pass(bytes: Buffer, size: number, length: number | null = bytes.length): Passing {
+  const passing = begin(bytes.subarray(0, OFFERED), length);
+  for (let at = OFFERED; at < bytes.length; at += size)
+    passing.answer.onData(Buffer.from(bytes.subarray(at, at + size)));
+  passing.answer.onEnd();
+  return passing;
+}
+
+const codeOf = ({ reader }: Passing): string | undefined => (reader.end as Failure).code;
+
+describe('a long answer on its way through', () => {
+  it.each([1, 2, 3, 7, 63, 64, 65, 1_000, 100_000])('is the result, in pieces of %i bytes', (size) => {
+    const { reader, ends } = pass(body(RESULT, `,"id":${ID}}`), size);
+    expect(reader.end).toBe('whole');
+    expect(reader.text).toBe(RESULT);
+    expect(ends).toEqual(['whole']);
+  });
+
+  it.each([1, 64, 100_000])(
+    'is as long as was said, in pieces of %i bytes, whether a newline ends it or not',
+    (size) => {
+      for (const end of [`,"id":${ID}}`, `,"id":${ID}}\n`]) {
+        const { answer, reader } = pass(body(RESULT, end), size);
+        expect(Buffer.byteLength(reader.text)).toBe(answer.bytes);
+        expect(JSON.parse(reader.text)).toEqual(JSON.parse(RESULT));
+      }
+      const { answer, reader } = pass(body(RESULT), size, null);
+      expect(answer.bytes).toBeNull();
+      expect(reader.text).toBe(RESULT);
+    },
+  );
+
+  it.each([1, 64, 100_000])(
+    'breaks off where more comes than was announced, in pieces of %i bytes',
+    (size) => {
+      const bytes = body(RESULT, `,"id":${ID}}`);
+      const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
+      expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
+      expect(ends).toEqual(['garbage']);
+      expect(Buffer.byteLength(reader.text)).toBeLessThanOrEqual(answer.bytes as number);
+    },
+  );
+
+  it.each([
+    ['of somebody else', body(RESULT, `,"id":${ID + 1}}\n`)],
+    ['without an end', body(RESULT, '')],
+    ['whose end is another’s', body(`[${RESULT}`)],
+    ['that ends in something else', body(RESULT, `,"id":${ID}},`)],
+    ['whose end is cut off', body(RESULT).subarray(0, -3)],
+    [
+      'that is no text',
+      Buffer.concat([body(RESULT).subarray(0, 200), Buffer.from([0xff]), body(RESULT).subarray(200)]),
+    ],
+    [
+      'that is no text from its beginning on',
+      Buffer.concat([body(RESULT).subarray(0, 50), Buffer.from([0xff]), body(RESULT).subarray(50)]),
+    ],
+    [
+      'that ends within a character',
+      Buffer.concat([body(RESULT).subarray(0, 300), Buffer.from(`\xe2,"id":${ID}}\n`, 'latin1')]),
+    ],
+  ])('breaks off when it is an answer %s', (_name, bytes) => {
+    for (const size of [1, 64, 100_000]) {
+      const passing = pass(bytes, size);
+      expect(codeOf(passing)).toBe('UPSTREAM_UNAVAILABLE');
+      expect(passing.ends).toEqual(['garbage']);
+    }
+  });
+
+  it('holds back its end until it has seen it', () => {
+    const bytes = body(RESULT, `,"id":${ID + 1}}\n`);
+    for (const size of [1, 64, 100_000]) expect(RESULT.startsWith(pass(bytes, size).reader.text)).toBe(true);
+    expect(pass(bytes, 1).reader.pieces).toBeLessThan(3);
+  });
+
+  it('is not begun with anything but a long result', () => {
+    const filler = 'x'.repeat(100);
+    for (const text of [
+      `{"jsonrpc":"2.0","error":{"code":1${filler}`,
+      `{"jsonrpc":"2.0","id":7,"result":[${filler}`,
+      `{"jsonrpc":"2.0","result":1${filler}`,
+      filler,
+      '{"jsonrpc":"2.0","result":{}',
+    ]) {
+      expect(PassthroughResponse.canStream(Buffer.from(text))).toBe(false);
+    }
+    expect(PassthroughResponse.canStream(body(RESULT))).toBe(true);
+  });
+
+  it('keeps the pace of whoever it goes to, and comes only when it is read', () => {
+    const { answer, reader, flow } = begin(body(RESULT).subarray(0, OFFERED), null, false);
+    expect(flow).toEqual([]);
+    answer.pipeTo(reader);
+    answer.pause();
+    answer.resume();
+    expect(flow).toEqual(['resume', 'pause', 'resume']);
+  });
+
+  it('is let go of when its reader leaves, who hears nothing more', () => {
+    const { answer, reader, flow, ends } = begin(body(RESULT).subarray(0, OFFERED), null);
+    answer.cancel();
+    answer.cancel();
+    answer.onData(body(RESULT));
+    answer.onError({ kind: 'too-large' });
+    expect(answer.onEnd()).toBe(true);
+    expect({ flow, ends, end: reader.end, text: reader.text }).toEqual({
+      flow: ['resume', 'stop'],
+      ends: ['left'],
+      end: null,
+      text: '',
+    });
+  });
+
+  it('tells why it broke off: the node, or whoever read too slowly, or its length', () => {
+    const late = { kind: 'transport', wasSent: true, timedOut: true, cause: null } as const;
+    const lost = { ...late, timedOut: false };
+    const start = body(RESULT).subarray(0, OFFERED);
+    const end = (exchange: Parameters<PassthroughResponse['onError']>[0], isPaused = false): unknown[] => {
+      const passing = begin(start, null);
+      if (isPaused) passing.answer.pause();
+      passing.answer.onError(exchange);
+      return [codeOf(passing), ...passing.ends];
+    };
+    expect(end(lost)).toEqual(['UPSTREAM_UNAVAILABLE', 'lost']);
+    expect(end(late)).toEqual(['UPSTREAM_TIMEOUT', 'lost']);
+    expect(end(late, true)).toEqual(['CLIENT_GONE', 'left']);
+    expect(end({ kind: 'too-large' })).toEqual(['ANSWER_TOO_LARGE', 'left']);
+    const unread = begin(start, null, false);
+    unread.answer.onError(lost);
+    unread.answer.pipeTo(unread.reader);
+    expect(codeOf(unread)).toBe('UPSTREAM_UNAVAILABLE');
+  });
+});

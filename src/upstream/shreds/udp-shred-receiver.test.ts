@@ -1,0 +1,107 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import type { shredLimits } from './shred-limits.ts';
+import type { UdpShredsConfig } from './shreds-config.ts';
+import { sendersOf, UdpShredReceiver } from './udp-shred-receiver.ts';
+
+async function started(config: Partial<UdpShredsConfig> = {}, limits: Partial<typeof shredLimits> = {}) {
+  const packets: Buffer[] = [];
+  const lines: string[] = [];
+  let heard: (() => void) | null = null;
+  const udp = new UdpShredReceiver({
+    config: { host: '127.0.0.1', port: 0, senders: [], ...config },
+    limits: { receiveBufferBytes: 65_536, ...limits },
+    log: createLogger('info', (line) => lines.push(line)),
+    onPacket: (bytes) => {
+      packets.push(bytes);
+      heard?.();
+    },
+  });
+  await udp.start();
+  onTestFinished(() => udp.close());
+  const received = async (count: number): Promise<Buffer[]> => {
+    while (packets.length < count) await new Promise<void>((resolve) => (heard = resolve));
+    return packets;
+  };
+  return { udp, packets, received, lines };
+}
+
+function sender(address = '127.0.0.1'): Promise<Socket> {
+  const socket = createSocket('udp4').bind(0, address);
+  onTestFinished(() => void socket.close());
+  return once(socket, 'listening').then(() => socket);
+}
+
+const send = (socket: Socket, port: number, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) =>
+    socket.send(bytes, port, '127.0.0.1', (error) => (error === null ? resolve() : reject(error))),
+  );
+
+describe('shreds over UDP', () => {
+  it('come in from several senders, each packet in memory of its own', async () => {
+    const { udp, received } = await started();
+    const { port } = udp.address!;
+    const senders = await Promise.all([sender(), sender(), sender()]);
+    for (let i = 0; i < 30; i++) await send(senders[i % 3]!, port, new Uint8Array(1_203).fill(i));
+    const packets = await received(30);
+    expect(packets.map(([first]) => first).sort((a, b) => a! - b!)).toEqual([...Array(30).keys()]);
+    for (const packet of packets) expect(packet.every((byte) => byte === packet[0])).toBe(true);
+    expect(udp.packets).toBe(30);
+  });
+
+  it('are taken from those on the list only', async () => {
+    const { udp, received, packets } = await started({ senders: ['127.0.0.2', '127.1.0.0/16'] });
+    const { port } = udp.address!;
+    const [stranger, friend, neighbour] = await Promise.all([
+      sender('127.0.0.1'),
+      sender('127.0.0.2'),
+      sender('127.1.2.3'),
+    ]);
+    await send(stranger!, port, Uint8Array.of(1));
+    await send(friend!, port, Uint8Array.of(2));
+    await send(neighbour!, port, Uint8Array.of(3));
+    await received(2);
+    expect(packets.map(([first]) => first)).toEqual([2, 3]);
+    expect(udp.rejected).toBe(1);
+  });
+
+  it('are heard on a port that the socket names, until it is closed', async () => {
+    const { udp } = await started();
+    expect(udp.address).toMatchObject({ address: '127.0.0.1', family: 'IPv4' });
+    const { port } = udp.address!;
+    await udp.close();
+    expect(udp.address).toBeNull();
+    const again = await started({ port });
+    expect(again.udp.address?.port).toBe(port);
+  });
+
+  it('are not heard on a port that somebody has', async () => {
+    const { udp } = await started();
+    const { port } = udp.address!;
+    await expect(started({ port })).rejects.toThrow('EADDRINUSE');
+  });
+
+  it('come with a word when the kernel holds fewer than wanted, on loopback no warning', async () => {
+    const { lines } = await started({}, { receiveBufferBytes: 2_000_000_000 });
+    expect(lines.join()).toContain('net.core.rmem_max');
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30 });
+    expect((await started()).lines).toEqual([]);
+  });
+
+  it.each(['nobody', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/8/8', '::1/129', '10.0.0/8', ''])(
+    'have no sender %j',
+    (entry) => {
+      expect(() => sendersOf([entry])).toThrow(RangeError);
+    },
+  );
+
+  it('have senders of both families', () => {
+    const senders = sendersOf(['2001:db8::/32', '::1', '10.0.0.0/8']);
+    expect(senders.check('2001:db8:1::5', 'ipv6')).toBe(true);
+    expect(senders.check('::1', 'ipv6')).toBe(true);
+    expect(senders.check('10.255.0.1')).toBe(true);
+    expect(senders.check('11.0.0.1')).toBe(false);
+  });
+});

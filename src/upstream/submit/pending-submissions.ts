@@ -1,0 +1,227 @@
+import { type JsonValue, writeJson } from '../../base/json.ts';
+import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
+import type { SubmissionResult } from '../../protocol/submission-result.ts';
+import { attempt } from '../attempt.ts';
+import { StatusPoller, type StatusPollLimits } from '../confirmations/status-poller.ts';
+import type { Confirmation } from '../confirmations/watched-transaction.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { SubmitLimits } from './limits.ts';
+import { PendingSubmission, type SubmitterInfo } from './pending-submission.ts';
+import { Rebroadcast } from './rebroadcast.ts';
+import type { SubmissionParts } from './submission.ts';
+import type { SubmitRequest } from './submit-request.ts';
+
+/** It is looked so often, in the time between two rebroadcasts of one transaction, which are due. */
+const CHECKS_PER_INTERVAL = 20;
+
+/** What it is done with, and within which limits. */
+export type PendingSubmissionParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
+
+type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
+
+/** The pace of asking, as it is set at the moment. */
+const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
+  get pollMs() {
+    return limits.statusPollMs;
+  },
+  get subscribedPollMs() {
+    return limits.statusPollMs;
+  },
+  get expiryPollMs() {
+    return limits.expiryPollMs;
+  },
+  get callsAtATime() {
+    return limits.callsAtATime;
+  },
+});
+
+const notLanded = { slot: null, err: null } as const;
+
+/** Of nodes that may be asked, any but one, until one answers. */
+async function queryOtherNode(
+  nodes: readonly UpstreamNode[],
+  call: Call,
+  excludedNode: string,
+  timeoutMs: number,
+): Promise<RpcResponse | null> {
+  for (const node of nodes) {
+    if (node.name === excludedNode) continue;
+    const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
+    node.recordOutcome(outcome, elapsedMs);
+    if (outcome.kind === 'answer' && outcome.response.errorCode === 0) return outcome.response;
+  }
+  return null;
+}
+
+/** Longer than any error of the chain. */
+const ERR_MAX_LENGTH = 1_024;
+
+/** As it is told; null for what is no error of the chain, whatever a node may say. */
+function errText(err: JsonValue): string | null {
+  const text = typeof err === 'string' ? err : writeJson(err);
+  return text.length > ERR_MAX_LENGTH ? null : text;
+}
+
+/**
+ * Transactions that were accepted: each is rebroadcast to everybody until it is confirmed or its blockhash has
+ * expired. That is learned by asking for the statuses of all of them, 256 in a call: a subscription for each would
+ * cost the nodes more than the sending.
+ *
+ * Where there is no room, those are given up first that were rebroadcast most often: they have had their chance, and
+ * a flood of what cannot land does not displace what may.
+ */
+export class PendingSubmissions {
+  readonly #parts: PendingSubmissionParts;
+  readonly #byKey = new Map<string, PendingSubmission>();
+  /** By how often they were rebroadcast, and of each number in the order in which they came to it. */
+  readonly #byCount: Set<PendingSubmission>[] = [];
+  readonly #pollers = new Map<Network, StatusPoller>();
+  #timer: NodeJS.Timeout | null = null;
+  #bytes = 0;
+  #inFlight = 0;
+  #shed = 0;
+  #isClosed = false;
+
+  constructor(parts: PendingSubmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** How many are followed. */
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** How many were given up for want of room. */
+  get shed(): number {
+    return this.#shed;
+  }
+
+  /** Follows a transaction that was accepted just now. */
+  add(network: Network, key: string, request: SubmitRequest, submitters: readonly SubmitterInfo[]): void {
+    if (this.#isClosed) return;
+    const submission =
+      this.#byKey.get(key) ?? this.#track(new PendingSubmission(network, key, request, this.#parts.limits));
+    for (const submitter of submitters) submission.addSubmitter(submitter);
+    const { pendingMax, pendingMaxBytes } = this.#parts.limits;
+    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#shedOne();
+  }
+
+  /** Somebody sent one again that may still be followed. */
+  join(key: string, submitter: SubmitterInfo): void {
+    this.#byKey.get(key)?.addSubmitter(submitter);
+  }
+
+  /** Follows none of them any more. Nobody is told. @returns how many there were. */
+  close(): number {
+    this.#isClosed = true;
+    const all = [...this.#byKey.values()];
+    for (const submission of all) this.#remove(submission);
+    return all.length;
+  }
+
+  #track(submission: PendingSubmission): PendingSubmission {
+    this.#byKey.set(submission.key, submission);
+    this.#bytes += submission.bytes;
+    this.#setOf(0).add(submission);
+    this.#pollerOf(submission.network).add(submission.watched);
+    void submission.watched.outcome
+      .then((confirmation) => this.#onLanded(submission, confirmation))
+      .catch(() => this.#end(submission, { name: 'unconfirmed', ...notLanded }));
+    this.#timer ??= setInterval(
+      () => this.#checkDue(),
+      Math.max(1, this.#parts.limits.rebroadcastMs / CHECKS_PER_INTERVAL),
+    );
+    return submission;
+  }
+
+  #setOf(rebroadcasts: number): Set<PendingSubmission> {
+    let set = this.#byCount[rebroadcasts];
+    if (set === undefined) {
+      set = new Set();
+      this.#byCount[rebroadcasts] = set;
+    }
+    return set;
+  }
+
+  #pollerOf(network: Network): StatusPoller {
+    let poller = this.#pollers.get(network);
+    if (poller === undefined) {
+      const { limits, targets, source } = this.#parts;
+      poller = new StatusPoller(network, source, pollLimits(limits), (call, excludedNode) =>
+        queryOtherNode(targets.nodes(network), call, excludedNode, limits.attemptTimeoutMs),
+      );
+      this.#pollers.set(network, poller);
+    }
+    return poller;
+  }
+
+  /** Those that were rebroadcast least often come first. */
+  #checkDue(): void {
+    const now = performance.now();
+    const due: PendingSubmission[] = [];
+    const expired: PendingSubmission[] = [];
+    for (const set of this.#byCount) {
+      for (const submission of set) {
+        if (submission.endsAt <= now) expired.push(submission);
+        else if (submission.isDue(now)) due.push(submission);
+      }
+    }
+    for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
+    const { rebroadcastsAtATime } = this.#parts.limits;
+    // Each look verifies no more signatures than that.
+    for (const submission of due.slice(0, rebroadcastsAtATime)) {
+      if (this.#inFlight >= rebroadcastsAtATime) break;
+      if (submission.rebroadcasts === 0 && !submission.isSigned())
+        this.#end(submission, { name: 'unconfirmed', ...notLanded });
+      else this.#rebroadcast(submission);
+    }
+  }
+
+  #rebroadcast(submission: PendingSubmission): void {
+    const { rebroadcastMs } = this.#parts.limits;
+    const rebroadcast = new Rebroadcast(submission, () => this.#inFlight--);
+    this.#inFlight++;
+    if (!rebroadcast.start(this.#parts)) {
+      this.#inFlight--;
+      submission.scheduleIn(rebroadcastMs / CHECKS_PER_INTERVAL);
+      return;
+    }
+    this.#setOf(submission.rebroadcasts).delete(submission);
+    this.#setOf(++submission.rebroadcasts).add(submission);
+    submission.scheduleIn(rebroadcastMs);
+  }
+
+  #onLanded(submission: PendingSubmission, { err, failure }: Confirmation): void {
+    if (failure?.code === 'TRANSACTION_EXPIRED') this.#end(submission, { name: 'expired', ...notLanded });
+    if (failure !== null) return;
+    const { slot } = submission.watched;
+    if (err === null) this.#end(submission, { name: 'confirmed', slot, err: null });
+    else this.#end(submission, { name: 'failed', slot, err: errText(err) });
+  }
+
+  #shedOne(): void {
+    const most = this.#byCount.findLast((set) => set.size > 0);
+    const [first] = most ?? [];
+    if (first === undefined) throw new RangeError('nothing is followed, and yet there is no room');
+    this.#shed++;
+    this.#end(first, { name: 'shed', ...notLanded });
+  }
+
+  #end(submission: PendingSubmission, result: SubmissionEnd): void {
+    if (this.#remove(submission)) submission.reportResult(result);
+  }
+
+  /** @returns whether it was still followed. */
+  #remove(submission: PendingSubmission): boolean {
+    if (this.#byKey.get(submission.key) !== submission) return false;
+    this.#byKey.delete(submission.key);
+    this.#bytes -= submission.bytes;
+    this.#setOf(submission.rebroadcasts).delete(submission);
+    this.#pollerOf(submission.network).delete(submission.watched);
+    if (this.#byKey.size === 0 && this.#timer !== null) {
+      clearInterval(this.#timer);
+      this.#timer = null;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,121 @@
+import type { Logger } from '../../base/log.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { methodTraits } from '../../protocol/methods.ts';
+import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
+import {
+  acceptedResponse,
+  CoalescedSubmission,
+  type CoalescedSubmissionListener,
+  type Submitter,
+} from './coalesced-submission.ts';
+import { type PendingSubmissionParts, PendingSubmissions } from './pending-submissions.ts';
+import { RecentSubmissions } from './recent-submissions.ts';
+import { Submission } from './submission.ts';
+import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
+
+/** What sending stands on. */
+export type TransactionSubmitterParts = PendingSubmissionParts & Readonly<{ log: Logger }>;
+
+/** Once handed over it is done: nobody can take it back. */
+const uncancelable: PendingCall = { cancel: () => {} };
+
+/**
+ * A source that hands transactions to all nodes and to the endpoints for sending, and repeats them until they have
+ * landed (submission.ts, pending-sends.ts). All else goes on to the source behind it, and so does what is no
+ * transaction: it is a node's to say why.
+ *
+ * The same transaction that is sent again while it is under way, or soon after it was accepted, is not handed over
+ * again: it gets the same answer. It must be sent under the same conditions: who skips preflight may not be refused by
+ * somebody else's, and who names a slot or wants a preflight is not told of success without. The time is shorter than
+ * the pace at which clients send a transaction again on purpose.
+ */
+export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
+  readonly #parts: TransactionSubmitterParts;
+  readonly #pending: PendingSubmissions;
+  readonly #inFlight = new Map<string, CoalescedSubmission>();
+  /** Who waits for the answers of those. */
+  #callers = 0;
+  readonly #accepted: RecentSubmissions;
+
+  constructor(parts: TransactionSubmitterParts) {
+    this.#parts = parts;
+    this.#pending = new PendingSubmissions(parts);
+    this.#accepted = new RecentSubmissions(parts.limits);
+  }
+
+  /** Transactions that are followed until they have landed. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** Transactions that were given up for want of room. */
+  get shed(): number {
+    return this.#pending.shed;
+  }
+
+  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
+    return requestFrom(this, call, signal);
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    const request = methodTraits[call.row.kind].signed ? parseSubmitRequest(call.params) : null;
+    if (request === null) return this.#parts.source.dispatch(call, handler);
+    const { trace = null } = call;
+    this.#submit(call, request, { handler, trace, rebroadcastsMax: request.rebroadcastsMax });
+    return uncancelable;
+  }
+
+  /**
+   * Repeats nothing more. What is pending is in the hands of nodes: the one that was asked first repeats it by itself,
+   * unless whoever sent it set how often.
+   */
+  async close(): Promise<void> {
+    const transactions = this.#pending.close();
+    if (transactions > 0) {
+      this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
+    }
+    this.#parts.targets.close();
+  }
+
+  onEnd({ key, request, submitters }: CoalescedSubmission, isAccepted: boolean): void {
+    const name = submissionKey(key, request);
+    this.#inFlight.delete(name);
+    this.#callers -= submitters.length;
+    if (isAccepted) this.#accepted.add(name);
+  }
+
+  onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
+    this.#pending.add(network, key, request, submitters);
+  }
+
+  #submit(call: Call, request: SubmitRequest, submitter: Submitter): void {
+    const key = `${call.network} ${request.text}`;
+    const name = submissionKey(key, request);
+    if (this.#accepted.has(name)) {
+      this.#pending.join(key, submitter);
+      submitter.handler.onResponse(acceptedResponse(request));
+      return;
+    }
+    const existing = this.#inFlight.get(name);
+    if (!this.#hasCapacity(existing === undefined)) {
+      submitter.handler.onError(new Failure('OVERLOADED', { facts: { network: call.network } }));
+      return;
+    }
+    this.#callers++;
+    if (existing !== undefined) {
+      existing.submitters.push(submitter);
+      return;
+    }
+    const coalesced = new CoalescedSubmission(call.network, key, request, submitter, this);
+    this.#inFlight.set(name, coalesced);
+    new Submission(this.#parts, call, request, coalesced).start();
+  }
+
+  #hasCapacity(isNew: boolean): boolean {
+    const { underWayMax, callersMax } = this.#parts.limits;
+    return this.#callers < callersMax && !(isNew && this.#inFlight.size >= underWayMax);
+  }
+}
+
+const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;

@@ -1,0 +1,49 @@
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../solana/base58.ts';
+import { signatureOfParams } from './transaction-signature.ts';
+
+const params = (...values: unknown[]): Buffer => Buffer.from(JSON.stringify(values));
+
+describe('the signature in the params of sendTransaction', () => {
+  it('is the first of a real transaction, in base58 by default and in base64 when asked', () => {
+    const [payer, other] = [Keypair.generate(), Keypair.generate()];
+    const transaction = new Transaction({
+      feePayer: payer.publicKey,
+      blockhash: encodeBase58(new Uint8Array(32)),
+      lastValidBlockHeight: 1,
+    });
+    transaction.add(
+      SystemProgram.transfer({ fromPubkey: other.publicKey, toPubkey: payer.publicKey, lamports: 1 }),
+    );
+    transaction.sign(payer, other);
+    const wire = transaction.serialize();
+    const expected = encodeBase58(transaction.signature!);
+    expect(signatureOfParams(params(encodeBase58(wire)))).toBe(expected);
+    expect(signatureOfParams(params(encodeBase58(wire), { skipPreflight: true }))).toBe(expected);
+    expect(signatureOfParams(params(wire.toString('base64'), { encoding: 'base64' }))).toBe(expected);
+  });
+
+  it('is absent where there is no signed transaction', () => {
+    const none = [
+      null,
+      params(),
+      params(5),
+      params('0OIl'),
+      params(encodeBase58(Buffer.alloc(80))),
+      params('2'),
+    ];
+    expect(none.map(signatureOfParams)).toEqual(none.map(() => null));
+    const unsigned = Buffer.concat([Buffer.from([0x81]), Buffer.alloc(100, 1)]);
+    expect(signatureOfParams(params(unsigned.toString('base64'), { encoding: 'base64' }))).toBeNull();
+  });
+
+  it('never throws, whatever the params are', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json().map(Buffer.from), fc.uint8Array().map(Buffer.from)), (bytes) => {
+        expect(() => signatureOfParams(bytes)).not.toThrow();
+      }),
+    );
+  });
+});

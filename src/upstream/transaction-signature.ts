@@ -1,0 +1,32 @@
+import { ByteReader } from '../base/bytes.ts';
+import { decodeBase58 } from '../solana/base58.ts';
+import { readShortVec } from '../solana/short-vec.ts';
+import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../solana/signature.ts';
+
+/** More signatures do not fit into a packet; a v1 transaction, which begins otherwise, reads as more. */
+const SIGNATURES_MAX = 19;
+
+function wireBytes(params: Buffer): Uint8Array | null {
+  const [text, options] = JSON.parse(params.toString('utf8')) as [unknown, { encoding?: unknown }?];
+  if (typeof text !== 'string') return null;
+  return options?.encoding === 'base64' ? Buffer.from(text, 'base64') : decodeBase58(text);
+}
+
+/**
+ * The signature that names the transaction in the params of sendTransaction.
+ * Source: solana-transaction wire format: a short-vec of 64-byte signatures comes first.
+ * @returns null when the params hold no signed legacy or v0 transaction.
+ */
+export function signatureOfParams(params: Buffer | null): Signature | null {
+  if (params === null) return null;
+  try {
+    const wire = wireBytes(params);
+    if (wire === null) return null;
+    const reader = new ByteReader(wire);
+    const count = readShortVec(reader);
+    if (count === 0 || count > SIGNATURES_MAX) return null;
+    return signatureFromBytes(reader.bytes(SIGNATURE_BYTES));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import published, { type SubscribeRequest, type SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+
+/** The published Yellowstone client, and what tests ask of its streams. */
+
+export type YellowstoneClient = InstanceType<typeof published.default>;
+/** Its types speak of CommonJS where Node finds a module. */
+const Client = published as unknown as typeof published.default;
+
+/** A request that wants nothing; the client wants every member there. */
+export const nothing = (): SubscribeRequest => ({
+  accounts: {},
+  slots: {},
+  transactions: {},
+  transactionsStatus: {},
+  blocks: {},
+  blocksMeta: {},
+  entry: {},
+  accountsDataSlice: [],
+});
+
+/** A stream of the client that keeps what it hears. */
+export class UpdateCollector<Update> {
+  readonly updates: Update[] = [];
+  readonly stream: Duplex;
+  /** What ended it; null while it goes on. */
+  fault: Error | null = null;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(stream: Duplex) {
+    this.stream = stream;
+    stream.on('data', (update: Update) => {
+      this.updates.push(update);
+      for (const look of this.#waiting) look();
+    });
+    stream.on('error', (error: Error) => {
+      this.fault = error;
+      for (const look of this.#waiting) look();
+    });
+  }
+
+  /** The first update of which it holds, heard already or not. @throws what ended the stream. */
+  async first(test: (update: Update) => boolean): Promise<Update> {
+    for (;;) {
+      const found = this.updates.find(test);
+      if (found !== undefined) return found;
+      if (this.fault !== null) throw this.fault;
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          this.#waiting.delete(look);
+          resolve();
+        };
+        this.#waiting.add(look);
+      });
+    }
+  }
+
+  /** Waits until the stream has failed. */
+  async failure(): Promise<Error> {
+    while (this.fault === null) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    return this.fault;
+  }
+
+  async send(request: unknown): Promise<void> {
+    if (!this.stream.write(request)) await once(this.stream, 'drain');
+  }
+
+  close(): void {
+    this.stream.on('error', () => {});
+    this.stream.destroy();
+  }
+}
+
+/** Connects, and opens a stream for a request. */
+export async function listen(
+  client: YellowstoneClient,
+  request: SubscribeRequest,
+): Promise<UpdateCollector<SubscribeUpdate>> {
+  return new UpdateCollector(await client.subscribe(request));
+}
+
+/** The client, connected. */
+export async function connected(
+  url: string,
+  key: string | undefined,
+  reconnect?: ConstructorParameters<typeof published.default>[3],
+): Promise<YellowstoneClient> {
+  const client = new Client(url, key, { grpcMaxDecodingMessageSize: 64 * 1024 * 1024 }, reconnect);
+  await client.connect();
+  return client;
+}

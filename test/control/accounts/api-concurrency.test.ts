@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { HttpApi } from '../../../src/control/api/server/http-api.ts';
+import type { ControlApiOptions } from '../../../src/control/api/server/options.ts';
+import { LogTails } from '../../../src/control/requests/log-tails.ts';
+import { describeOnBothStores } from '../stores.ts';
+import {
+  type AccountsFixture,
+  Browser,
+  firstOperator,
+  joinByInvitation,
+  ORIGIN,
+  openAccountsFixture,
+} from './accounts-fixture.ts';
+
+const TAIL = '/api/v1/customers/house/logs/tail';
+const here = (address: string) => ({ address });
+
+describeOnBothStores('a place at the control API', ({ open }) => {
+  let house: AccountsFixture;
+  let operator: Browser;
+  const open_: AbortController[] = [];
+
+  beforeEach(async () => {
+    house = await openAccountsFixture(await open());
+    operator = await firstOperator(house);
+  });
+  afterEach(() => {
+    for (const one of open_.splice(0)) one.abort();
+  });
+
+  function httpOf(options: Partial<ControlApiOptions>): HttpApi {
+    return new HttpApi({
+      api: house.api,
+      identify: (request, { address }) => house.signIn.identify(request, address),
+      signIn: house.signIn.guard,
+      options,
+    });
+  }
+
+  /** Sends one byte of a body, and no more. */
+  function trickle(http: HttpApi, address: string, signal?: AbortSignal) {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body, duplex: 'half', ...(signal && { signal }) } as RequestInit;
+    return http.fetch(new Request(`${ORIGIN}/api/v1/invitations/look`, init), here(address));
+  }
+
+  function follow(
+    http: HttpApi,
+    who: Browser,
+    token?: string,
+    path = TAIL,
+    method = 'GET',
+  ): Promise<Response> {
+    const leave = new AbortController();
+    open_.push(leave);
+    const cookie = [...who.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers: Record<string, string> =
+      token === undefined ? { cookie } : { authorization: `Bearer ${token}` };
+    return http.fetch(
+      new Request(ORIGIN + path, { method, headers, signal: leave.signal }),
+      here('192.0.2.1'),
+    );
+  }
+
+  it('is not taken by bodies that never arrive, and theirs are shared between clients', async () => {
+    const http = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
+    const slow = [
+      ...[1, 2].map((host) => trickle(http, `2001:db8::${host}`)),
+      ...[3, 4].map((host) => trickle(http, `198.51.100.${host}`)),
+    ];
+    const look = (address: string) => new Browser(http, address, ORIGIN);
+    const one = { token: 'x'.repeat(43) };
+    // Whoever sends no body is answered, from wherever.
+    expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
+    expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
+    void slow;
+    const shared = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
+    const held = [1, 2].map((host) => trickle(shared, `2001:db8::${host}`));
+    const site = new Browser(shared, '2001:db8::9', ORIGIN);
+    const other = new Browser(shared, '2001:db8:0:1::9', ORIGIN);
+    expect((await site.post('/api/v1/invitations/look', one)).status).toBe(503);
+    expect((await other.post('/api/v1/invitations/look', one)).status).toBe(404);
+    void held;
+  });
+
+  it('of a body that does not arrive is free again after a short time', async () => {
+    const http = httpOf({ requestsMax: 1, siteRequestsMax: 1, bodyTimeoutMs: 20 });
+    const answer = await trickle(http, '192.0.2.7');
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      408,
+      'BODY_TOO_SLOW',
+    ]);
+    const next = new Browser(http, '192.0.2.7', ORIGIN);
+    expect((await next.get('/api/v1/me')).status).toBe(200);
+  });
+
+  it('in the live log ends with the right to it', async () => {
+    const http = httpOf({ recheckMs: 10 });
+    const viewer = await joinByInvitation(house, operator, 'house', `tail-${house.email}`, 'viewer');
+    const { json } = await viewer.get('/api/v1/me');
+    const made = await operator.post('/api/v1/customers/house/tokens', {
+      name: 'follower',
+      role: 'viewer',
+      expiresAt: null,
+    });
+    expect(made.status).toBe(200);
+    const second = new Browser(http, '192.0.2.1', ORIGIN);
+    await second.signIn(`tail-${house.email}`);
+    const tails = {
+      removed: (await follow(http, viewer)).text(),
+      signedOut: (await follow(http, second)).text(),
+      revoked: (await follow(http, operator, made.json.secret)).text(),
+      kept: (await follow(http, operator)).body?.getReader(),
+    };
+    await second.signOut();
+    await tails.signedOut;
+    expect((await operator.send('DELETE', `/api/v1/customers/house/members/${json.user.id}`)).status).toBe(
+      200,
+    );
+    await tails.removed;
+    const { id } = made.json.token as unknown as { id: string };
+    expect((await operator.send('DELETE', `/api/v1/customers/house/tokens/${id}`)).status).toBe(200);
+    await tails.revoked;
+    const first = await tails.kept?.read();
+    expect([first?.done, Buffer.from(first?.value ?? []).toString()]).toEqual([false, ': here\n\n']);
+  });
+
+  it('that follows the log is shared between users, and some are the operator’s', async () => {
+    const tails = new LogTails({
+      tailsMax: 5,
+      customerTailsMax: 4,
+      followerTailsMax: 2,
+      operatorTailsKept: 1,
+    });
+    Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+    const http = httpOf({});
+    const viewers = [];
+    for (const name of ['a', 'b', 'c'])
+      viewers.push(await joinByInvitation(house, operator, 'house', `${name}-${house.email}`, 'viewer'));
+    const [anna, bert, cora] = viewers as [Browser, Browser, Browser];
+    const status = async (who: Browser) => (await follow(http, who)).status;
+    expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 429]);
+    expect([await status(bert), await status(bert), await status(cora)]).toEqual([200, 200, 429]);
+    expect(await status(operator)).toBe(200);
+    open_.shift()?.abort();
+    await vi.waitFor(async () => expect(await status(cora)).toBe(200));
+  });
+
+  it('for long answers is shared between callers, and the operator has some besides', async () => {
+    const http = httpOf({ streamsMax: 3, callerStreamsMax: 2 });
+    const anna = await joinByInvitation(house, operator, 'house', `s-${house.email}`, 'viewer');
+    const bert = await joinByInvitation(house, operator, 'house', `t-${house.email}`, 'viewer');
+    const status = async (who: Browser) => (await follow(http, who)).status;
+    expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 503]);
+    expect([await status(bert), await status(bert)]).toEqual([200, 503]);
+    expect([await status(operator), await status(operator)]).toEqual([200, 200]);
+  });
+
+  it.each(['usage.csv', 'audit.jsonl', 'logs/tail'])(
+    'is not taken by whoever asks for the head of %s alone, nor is anything left to look or tell',
+    async (path) => {
+      const tails = new LogTails({
+        tailsMax: 2,
+        customerTailsMax: 2,
+        followerTailsMax: 2,
+        operatorTailsKept: 0,
+      });
+      Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+      const http = httpOf({ streamsMax: 2, callerStreamsMax: 2, heartbeatMs: 60_000, recheckMs: 60_000 });
+      const url = `/api/v1/customers/house/${path}`;
+      const begun = vi.spyOn(globalThis, 'setInterval');
+      const looked = vi.spyOn(globalThis, 'setTimeout');
+      const heads = [];
+      for (let i = 0; i < 5; i++) heads.push(await follow(http, operator, undefined, url, 'HEAD'));
+      const timers = [...begun.mock.calls, ...looked.mock.calls].filter(([, ms]) => ms === 60_000);
+      begun.mockRestore();
+      looked.mockRestore();
+      expect(heads.map(({ status, body }) => [status, body])).toEqual(Array(5).fill([200, null]));
+      expect(timers).toEqual([]);
+      const whole = await follow(http, operator, undefined, url);
+      expect(whole.status).toBe(200);
+      const namesOf = ({ headers }: Response) =>
+        [...headers].map(([name, value]) => (name === 'x-request-id' ? name : [name, value]));
+      expect(namesOf(heads[0]!)).toEqual(namesOf(whole));
+      await whole.body?.cancel();
+    },
+  );
+
+  it('of whose head is asked needs the right to it, and a question as the contract has it', async () => {
+    const http = httpOf({});
+    const stranger = new Browser(http, '192.0.2.9', ORIGIN);
+    const status = async (who: Browser, path: string) =>
+      (await follow(http, who, undefined, `/api/v1/customers/house/${path}`, 'HEAD')).status;
+    expect(await status(stranger, 'usage.csv')).toBe(401);
+    expect(await status(operator, 'usage.csv?no=1')).toBe(422);
+  });
+});

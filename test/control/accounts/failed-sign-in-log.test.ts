@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import { FailedSignInLog } from '../../../src/control/accounts/failed-sign-in-log.ts';
+import { noRequestMetadata } from '../../../src/control/accounts/request-metadata.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+const PATH = '/sign-in/email';
+const user = (email: string) => ({
+  ...{ id: email, name: '', email, emailVerified: 0, image: null, twoFactorEnabled: null, isOperator: 0 },
+  ...{ createdAt: '', updatedAt: '' },
+});
+const linesOf = async ({ db }: Store): Promise<unknown[]> =>
+  (
+    await db
+      .selectFrom('audit')
+      .select('detail')
+      .where('action', '=', 'session.refused')
+      .orderBy('id')
+      .execute()
+  ).map(({ detail }) => JSON.parse(detail) as unknown);
+
+describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer }) => {
+  const begin = async (intervalMs?: number) => {
+    const store = await open();
+    const lines: string[] = [];
+    const log = createLogger('trace', (line) => lines.push(line));
+    const refused = new FailedSignInLog(
+      { store, now: () => 1, log },
+      { accountsMax: 3, ...(intervalMs && { intervalMs }) },
+    );
+    defer(() => refused.stop());
+    await store.db
+      .insertInto('auth_user')
+      .values([user('a@example.com'), user('b@example.com')])
+      .execute();
+    return { store, refused, lines };
+  };
+
+  it('has a line for each account and one for all strangers, however many tries there are, and wakes no gateway', async () => {
+    const { store, refused, lines } = await begin();
+    let heard = 0;
+    const watch = store.watch?.(() => heard++) ?? null;
+    const ask = () => watch?.db.selectFrom('change_counter').select('version').execute();
+    await ask();
+    for (let i = 0; i < 1_000; i++) {
+      refused.record(PATH, 'a@example.com', noRequestMetadata);
+      refused.record(PATH, 'b@example.com', noRequestMetadata);
+      refused.record(PATH, `stranger${i}@example.com`, noRequestMetadata);
+      refused.record(PATH, null, noRequestMetadata);
+    }
+    await refused.stop();
+    // Announcements come before the answer to what was asked after them.
+    await ask();
+    await watch?.close();
+    expect(await linesOf(store)).toEqual([
+      { path: PATH, account: 'a@example.com', count: 1 },
+      { path: PATH, account: 'a@example.com', count: 999 },
+      { path: PATH, account: 'b@example.com', count: 1_000 },
+      { path: PATH, count: 2_000 },
+    ]);
+    expect([heard, lines]).toEqual([0, []]);
+  });
+
+  it('gets the rest by and by', async () => {
+    const { store, refused } = await begin(20);
+    for (let i = 0; i < 10; i++) refused.record(PATH, 'a@example.com', noRequestMetadata);
+    await expect.poll(() => linesOf(store), { timeout: 10_000 }).toHaveLength(2);
+  });
+
+  it('says in the program’s log what it could not write', async () => {
+    const { store, refused, lines } = await begin();
+    await store.close();
+    refused.record(PATH, 'a@example.com', noRequestMetadata);
+    await refused.stop();
+    expect(lines.join()).toContain('missing from the audit log');
+  });
+});

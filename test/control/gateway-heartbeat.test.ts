@@ -1,0 +1,153 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/control/database/open.ts';
+import { GatewayHeartbeat, type HeartbeatOptions } from '../../src/control/requests/gateway-heartbeat.ts';
+import { LogTails } from '../../src/control/requests/log-tails.ts';
+import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
+import type { ConnectionInfo, LaggedMinute } from '../../src/gateway/telemetry/live-connections.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const facts = (id: string, messages = 10): ConnectionInfo => ({
+  ...{ id, kind: 'websocket', rpc: null, keyId: '7hQ2mKpZ', customerId: 'anna', address: '192.0.2.7' },
+  ...{ since: 1_700_000_000_000, subscriptions: 1, about: ['slotSubscribe'], messagesPerSecond: 2.5 },
+  ...{ bytesPerSecond: 250, messages, bytes: 1_000, queuedMessages: 0, queuedBytes: 0 },
+});
+
+/** A gateway that tells at every turn, by a clock of its own. */
+function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
+  const open: ConnectionInfo[] = [];
+  const lagged: LaggedMinute[] = [];
+  const clock = { now: 0 };
+  const works = {
+    nodes: () => [],
+    connections: (max: number) => open.slice(0, max),
+    laggedMinutes: () => lagged,
+    setCordons: () => {},
+    closeConnection: () => {},
+  };
+  const options = { heartbeatMs: 0, goneAfterMs: 10_000, now: () => clock.now, ...more };
+  const presence = new GatewayHeartbeat(store, works, { host: 'box', version: '1' }, options);
+  return { open, lagged, clock, presence };
+}
+
+const connections = async ({ db }: Store) =>
+  (await db.selectFrom('connection').select('id').orderBy('id').execute()).map(({ id }) => id);
+
+describeOnBothStores('a gateway that tells of itself', (stores) => {
+  it('writes only connections that changed, and gives others their turn', async () => {
+    const store = await stores.open();
+    const { open, presence } = gatewayOn(store);
+    open.push(...Array.from({ length: 200 }, (_, nth) => facts(`c${nth}`)));
+    let turns = 0;
+    let telling = true;
+    const count = () => {
+      turns++;
+      if (telling) setImmediate(count);
+    };
+    setImmediate(count);
+    await presence.refresh();
+    telling = false;
+    expect(turns).toBeGreaterThanOrEqual(7);
+    await store.db.updateTable('connection').set({ told_at: 5 }).execute();
+    open[3] = facts('c3', 11);
+    open.pop();
+    await presence.refresh();
+    expect(await connections(store)).toHaveLength(199);
+    const told = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
+    expect(told).toEqual([{ id: 'c3' }]);
+  });
+
+  it('tells where it answers once its doors are open, for whoever makes links on its machine', async () => {
+    const store = await stores.open();
+    const { presence } = gatewayOn(store, { heartbeatMs: 60_000 });
+    await presence.refresh();
+    const urlSince = (host: string, since: number) => readGatewayUrl(store, host, since);
+    expect(await urlSince('box', 0)).toBeNull();
+    presence.setUrl('http://127.0.0.1:9123');
+    await presence.refresh();
+    expect(await urlSince('box', Date.now() - 10_000)).toBe('http://127.0.0.1:9123');
+    expect([await urlSince('other', 0), await urlSince('box', Date.now() + 10_000)]).toEqual([null, null]);
+  });
+
+  it('tells all again when another took it for gone', async () => {
+    const store = await stores.open();
+    const { open, presence } = gatewayOn(store);
+    open.push(facts('c1'));
+    await presence.refresh();
+    await store.db.deleteFrom('connection').execute();
+    await store.db.deleteFrom('gateway').execute();
+    await presence.refresh();
+    expect(await connections(store)).toEqual(['c1']);
+  });
+
+  it('is not taken for gone because its clock is wrong, and is when it says nothing', async () => {
+    const store = await stores.open();
+    const one = gatewayOn(store);
+    const two = gatewayOn(store);
+    const gateways = async () => (await store.db.selectFrom('gateway').select('id').execute()).length;
+    await two.presence.refresh();
+    await store.db.updateTable('gateway').set({ seen_at: 5 }).execute();
+    await one.presence.refresh();
+    expect(await gateways()).toBe(2);
+    for (one.clock.now = 9_000; one.clock.now <= 18_000; one.clock.now += 9_000) await one.presence.refresh();
+    expect(await gateways()).toBe(1);
+  });
+
+  it('leaves no order to close for a gateway that is gone', async () => {
+    const store = await stores.open();
+    const { presence } = gatewayOn(store);
+    await store.db
+      .insertInto('connection_close')
+      .values({ connection_id: 'c1', gateway: 'gone', asked_at: Date.now() })
+      .execute();
+    await presence.refresh();
+    expect(await store.db.selectFrom('connection_close').selectAll().execute()).toEqual([]);
+  });
+
+  it('tells of every minute in which connections lagged', async () => {
+    const store = await stores.open();
+    const { lagged, presence } = gatewayOn(store);
+    const minute = Math.floor(Date.now() / 60_000);
+    lagged.push({ customerId: 'anna', minute: minute - 1, connections: 2 });
+    await presence.refresh();
+    lagged[0] = { customerId: 'anna', minute: minute - 1, connections: 3 };
+    lagged.push({ customerId: 'anna', minute, connections: 1 });
+    await presence.refresh();
+    const rows = await store.db.selectFrom('lagged_minute').selectAll().orderBy('minute').execute();
+    expect(rows.map(({ connections }) => connections)).toEqual([3, 1]);
+  });
+
+  it('says once that the store is away, and once that it is back', async () => {
+    const store = await stores.open();
+    const states: (unknown | null)[] = [];
+    const { presence } = gatewayOn(store, { onState: (state) => states.push(state) });
+    await store.db.schema.alterTable('gateway').renameTo('away').execute();
+    await presence.refresh();
+    await presence.refresh();
+    await store.db.schema.alterTable('away').renameTo('gateway').execute();
+    await presence.refresh();
+    await presence.refresh();
+    expect(states).toEqual([expect.any(Error), null]);
+  });
+});
+
+describeOnBothStores('whoever follows the log', (stores) => {
+  it('waits while it cannot be read, which is said once', async () => {
+    const store = await stores.open();
+    await store.db.schema.alterTable('request_log').renameTo('away').execute();
+    const cancel = new AbortController();
+    const states: (unknown | null)[] = [];
+    const both = new Promise<void>((resolve) => {
+      const onState = (state: unknown | null) => {
+        states.push(state);
+        if (state === null) resolve();
+        else void store.db.schema.alterTable('away').renameTo('request_log').execute();
+      };
+      const tails = new LogTails({ pollIntervalMs: 5 }, onState);
+      const entries = tails.follow(store, 'anna', {}, Date.now, cancel.signal)[Symbol.asyncIterator]();
+      void entries.next();
+    });
+    await both;
+    cancel.abort();
+    expect(states).toEqual([expect.any(Error), null]);
+  });
+});

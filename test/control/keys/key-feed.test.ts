@@ -1,0 +1,291 @@
+import { EventEmitter, once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { createKey } from '../../../src/control/keys/create-key.ts';
+import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
+import { syncPlans } from '../../../src/control/plans.ts';
+import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { temporaryFolder } from '../../service/program.ts';
+import { registerOn, testPeppers } from '../register.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Sets when a key ends, as time would. */
+const expire = (store: Store, id: string, at: number) =>
+  store.db.updateTable('api_key').set({ expires_at: at }).where('id', '=', id).execute();
+
+/** A directory that says what happens to it. */
+class WatchedDirectory extends KeyDirectory {
+  readonly events = new EventEmitter();
+  handedOn = 0;
+
+  override apply(records: Iterable<KeyRecord>): KeyRecord[] {
+    const taken = super.apply(records);
+    this.handedOn += taken.length;
+    if (taken.length > 0) this.events.emit('taken', taken);
+    return taken;
+  }
+
+  override setStoreReachable(reachable: boolean): void {
+    super.setStoreReachable(reachable);
+    this.events.emit(reachable ? 'back' : 'away');
+  }
+}
+
+async function startFeed(store: Store, options: Partial<KeyFeedOptions>) {
+  const directory = new WatchedDirectory({ peppers: testPeppers.secrets });
+  const feed = new KeyFeed({ store, sink: directory, pollIntervalMs: 50, ...options });
+  await feed.start();
+  return { directory, feed, next: (event: string) => once(directory.events, event) };
+}
+
+/** The same store, with a switch that makes it fail as when the database is away. */
+function breakable(store: Store): { store: Store; away: boolean } {
+  const state = {
+    away: false,
+    store: {
+      ...store,
+      // Its own connection would not pass the switch.
+      watch: null,
+      get db() {
+        if (state.away) throw new Error('the database is away');
+        return store.db;
+      },
+    },
+  };
+  return state;
+}
+
+describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) => {
+  async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
+    const followed = await startFeed(store, options);
+    defer(() => followed.feed.stop());
+    return followed;
+  }
+
+  it('loads every key at the start, page by page', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    for (let count = 0; count < 7; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const { directory } = await follow(store, { pageRows: 3 });
+    expect(directory.size).toBe(7);
+    expect(directory.storeReachable).toBe(true);
+  });
+
+  it('reads neither revoked keys at the start nor those that expired more than 30 days ago', async () => {
+    const store = await open();
+    const register = await registerOn(store, { now: Date.now });
+    const [revoked, long, lately, living] = await Promise.all(
+      ['revoked', 'long', 'lately', 'living'].map((name) => createKey(register, { product: 'rpc', name })),
+    );
+    await revokeKey(register, revoked!.key.id);
+    await expire(store, long!.key.id, Date.now() - 31 * DAY_MS);
+    await expire(store, lately!.key.id, Date.now() - 29 * DAY_MS);
+    const { directory } = await follow(store);
+    expect([directory.handedOn, directory.size]).toEqual([2, 2]);
+    expect(directory.find(lately!.key.id as KeyId)).toBeDefined();
+    expect(() => directory.authenticate(revoked!.secret, Date.now())).toThrow(Failure);
+    expect(directory.authenticate(living!.secret, Date.now()).id).toBe(living!.key.id);
+  });
+
+  it('misses no revocation when the first load broke off in the middle', async () => {
+    const real = await open();
+    const register = await registerOn(real);
+    const early = await createKey(register, { product: 'rpc', name: 'on the first page' });
+    for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    const directory = new WatchedDirectory({ peppers: testPeppers.secrets });
+    const sink = {
+      apply(records: readonly KeyRecord[]) {
+        directory.apply(records);
+        broken.away ||= directory.size === 1;
+      },
+      setStoreReachable: (reachable: boolean) => directory.setStoreReachable(reachable),
+    };
+    const feed = new KeyFeed({ store: broken.store, sink, pollIntervalMs: 50, pageRows: 1 });
+    defer(() => feed.stop());
+    await feed.start();
+    expect([directory.size, directory.storeReachable]).toEqual([1, false]);
+    await revokeKey(register, early.key.id);
+    const back = once(directory.events, 'back');
+    broken.away = false;
+    await back;
+    expect(directory.size).toBe(3);
+    expect(() => directory.authenticate(early.secret, register.now())).toThrow(Failure);
+  });
+
+  it('carries a change that another connection makes within a second', async () => {
+    const place = await fresh();
+    const register = await registerOn(await open(place));
+    const { directory, next } = await follow(await open(place));
+    const carried = async <T>(change: Promise<T>): Promise<T> => {
+      const taken = next('taken');
+      const changed = await change;
+      const changedAt = performance.now();
+      await taken;
+      expect(performance.now() - changedAt).toBeLessThan(1_000);
+      return changed;
+    };
+    const { key, secret } = await carried(createKey(register, { product: 'rpc', name: 'x' }));
+    expect(directory.authenticate(secret, register.now()).id).toBe(key.id);
+    await carried(revokeKey(register, key.id));
+    expect(directory.find(key.id as KeyId)).toBeUndefined();
+    expect(() => directory.authenticate(secret, register.now())).toThrow(Failure);
+  });
+
+  it('carries a change of a plan to each of its keys', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const { next } = await follow(store, { pageRows: 10 });
+    const taken = next('taken');
+    const limits = {
+      rpcPerSecond: 77,
+      rpcBurst: 99,
+      wsConnectionsMax: 5,
+      wsSubscriptionsMax: 6,
+      wsMessageMaxBytes: 7,
+      grpcStreamsMax: 8,
+      grpcFiltersMax: 9,
+      grpcBlocksMax: 12,
+      grpcPubkeysMax: 10,
+      grpcCuckooMaxBytes: 11,
+      monthlyCredits: 13,
+      quotaIsHard: false,
+      streamCredits: 14,
+      prices: { getBalance: 15 },
+    };
+    await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
+    const [records] = (await taken) as [KeyRecord[]];
+    expect(records.map((record) => record.limits)).toEqual([limits, limits, limits]);
+  });
+
+  it('keeps the keys it has while the store is away, and catches up when it is back', async () => {
+    const real = await open();
+    const register = await registerOn(real);
+    const known = await createKey(register, { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    const states: string[] = [];
+    const { directory, next } = await follow(broken.store, { onStoreState: (state) => states.push(state) });
+    let event = next('away');
+    broken.away = true;
+    await event;
+    expect(directory.authenticate(known.secret, register.now()).id).toBe(known.key.id);
+    const made = await createKey(register, { product: 'rpc', name: 'y' });
+    expect(() => directory.authenticate(made.secret, register.now())).toThrow('cannot be checked');
+    event = next('back');
+    broken.away = false;
+    await event;
+    expect(directory.authenticate(made.secret, register.now()).id).toBe(made.key.id);
+    expect(states).toEqual(['back', 'away', 'back']);
+  });
+
+  it('starts without the store and loads the keys when it comes', async () => {
+    const real = await open();
+    await createKey(await registerOn(real), { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    broken.away = true;
+    const { directory, next } = await follow(broken.store);
+    expect([directory.size, directory.storeReachable]).toEqual([0, false]);
+    const back = next('back');
+    broken.away = false;
+    await back;
+    expect(directory.size).toBe(1);
+  });
+
+  it('counts a store that does not answer in time as away', async () => {
+    const real = await open();
+    let release: (() => void) | undefined;
+    const stuck = { ...real, db: real.db };
+    const { next, directory } = await follow(stuck, { awayAfterMs: 100 });
+    const away = next('away');
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const transaction =
+      kind === 'sqlite' ? real.db.transaction().execute(() => held) : lockCounter(real, held);
+    await away;
+    expect(directory.storeReachable).toBe(false);
+    const back = next('back');
+    release?.();
+    await Promise.all([transaction, back]);
+  });
+
+  it.runIf(kind === 'postgres')('hears of changes at once, long before the next look', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
+    // The first may be found by the look that follows the LISTEN; the later ones only by being heard.
+    for (let count = 1; count <= 4; count++) {
+      const taken = next('taken');
+      await createKey(register, { product: 'rpc', name: 'x' });
+      await taken;
+      expect(directory.size).toBe(count);
+    }
+  });
+
+  it.runIf(kind === 'postgres')(
+    'learns at once that the server is gone, long before the next look',
+    async () => {
+      const store = await open();
+      const register = await registerOn(store);
+      const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
+      // What is heard shows that somebody listens.
+      const taken = next('taken');
+      await createKey(register, { product: 'rpc', name: 'x' });
+      await taken;
+      const away = next('away');
+      await server()!.kill();
+      await away;
+      expect(directory.storeReachable).toBe(false);
+      await server()!.start();
+    },
+  );
+
+  it.runIf(kind === 'postgres')('outlives the server: a kill, and its return', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const known = await createKey(register, { product: 'rpc', name: 'x' });
+    const { directory, next } = await follow(store);
+    let event = next('away');
+    await server()!.kill();
+    await event;
+    expect(directory.authenticate(known.secret, register.now()).id).toBe(known.key.id);
+    event = next('back');
+    await server()!.start();
+    await event;
+    const taken = next('taken');
+    const made = await createKey(register, { product: 'rpc', name: 'y' });
+    await taken;
+    expect(directory.authenticate(made.secret, register.now()).id).toBe(made.key.id);
+  });
+});
+
+/** Holds a lock that even readers wait for. */
+async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    await sql`lock table change_counter in access exclusive mode`.execute(trx);
+    await held;
+  });
+}
+
+it('calls the store away when its file is deleted under a running service, and keeps known keys', async () => {
+  const file = join(temporaryFolder('replaced'), 'solway.db');
+  const store = await openDatabase({ file });
+  const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });
+  const { directory, feed, next } = await startFeed(store, {});
+  const away = next('away');
+  rmSync(file);
+  await away;
+  expect(directory.storeReachable).toBe(false);
+  expect(directory.authenticate(secret, Date.now()).product).toBe('rpc');
+  await feed.stop();
+  await store.close();
+});

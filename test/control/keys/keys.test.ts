@@ -1,0 +1,284 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../../src/control/database/open.ts';
+import { createFirstKeys } from '../../../src/control/first-start.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { createKey } from '../../../src/control/keys/create-key.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
+import { listKeys } from '../../../src/control/keys/list-keys.ts';
+import { OVERLAP_MAX_MS, rotateKey } from '../../../src/control/keys/rotate-key.ts';
+import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
+import { registerOn, testPeppers } from '../register.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+const HOUR = 3_600_000;
+
+async function recordsOf(store: Store): Promise<KeyRecord[]> {
+  const records: KeyRecord[] = [];
+  for await (const page of keysChangedAfter(store, 0, 2)) records.push(...page);
+  return records;
+}
+
+/** What a gateway that has read the store says of a key at a time. */
+async function judge(store: Store, secret: string, now: number): Promise<string> {
+  const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+  directory.apply(await recordsOf(store));
+  directory.setStoreReachable(true);
+  try {
+    return directory.authenticate(secret, now).id;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+/** Every row of every table as text. */
+async function dump(store: Store): Promise<string> {
+  const tables = ['plan', 'api_key', 'usage_minute', 'audit', 'pepper', 'change_counter'] as const;
+  const rows = await Promise.all(tables.map((table) => store.db.selectFrom(table).selectAll().execute()));
+  return JSON.stringify(rows);
+}
+
+async function auditOf(store: Store): Promise<string[]> {
+  const rows = await store.db.selectFrom('audit').selectAll().orderBy('id').execute();
+  return rows.filter(({ key_id }) => key_id !== null).map(({ action, key_id }) => `${action} ${key_id}`);
+}
+
+describeOnBothStores('keys', ({ open }) => {
+  it('work at once and are stored as a digest only', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { secret, key } = await createKey(register, { product: 'rpc', name: ' web shop ' });
+    expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
+    expect(key).toMatchObject({ name: 'web shop', state: 'active', planId: 'default', expiresAt: null });
+    expect(secret.startsWith(key.start)).toBe(true);
+    expect(await judge(store, secret, register.now())).toBe(key.id);
+    expect(await dump(store)).not.toContain(secret.slice(key.start.length, -6));
+    expect(JSON.stringify(await listKeys(register))).not.toContain(secret.slice(key.start.length, -6));
+  });
+
+  it('carry the limits of their plan', async () => {
+    const store = await open();
+    await createKey(await registerOn(store), { product: 'grpc', name: 'x' });
+    expect((await recordsOf(store))[0]).toMatchObject({ limits: { rpcPerSecond: 10, rpcBurst: 20 } });
+  });
+
+  it('end when they expire', async () => {
+    const store = await open();
+    const clock = { now: 1_700_000_000_000 };
+    const register = await registerOn(store, { clock });
+    const options = { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR } as const;
+    const { secret, key } = await createKey(register, options);
+    expect(await judge(store, secret, clock.now + HOUR - 1)).toBe(key.id);
+    expect(await judge(store, secret, clock.now + HOUR)).toBe('INVALID_KEY');
+    clock.now += HOUR;
+    expect(await listKeys(register)).toMatchObject([{ id: key.id, state: 'expired' }]);
+  });
+
+  it('are not counted for each new one, as long as there is room for sure', async () => {
+    const store = await open();
+    let counted = 0;
+    const watched = store.db.withPlugin({
+      transformQuery: ({ node }) => {
+        if (JSON.stringify(node).includes('"AggregateFunctionNode"')) counted++;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const register = { ...(await registerOn(store)), store: { ...store, db: watched }, keysMax: 100 };
+    const [{ key }] = [await createKey(register, { product: 'rpc', name: 'x' })];
+    await rotateKey(register, key.id);
+    expect(counted).toBe(0);
+    // Many changes later it is no longer known, and counted once.
+    await store.db.updateTable('change_counter').set({ version: 1_000 }).execute();
+    for (let made = 0; made < 3; made++) await createKey(register, { product: 'rpc', name: 'x' });
+    expect(counted).toBe(1);
+  });
+
+  it('are refused with what to do about it when something is wrong with them', async () => {
+    const register = await registerOn(await open(), { keysMax: 1 });
+    const refusal = (options: object) =>
+      createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
+    expect(await refusal({ name: ' ' })).toBe("a key's name is 1 to 64 printable characters");
+    expect(await refusal({ name: 'x'.repeat(65) })).toBe("a key's name is 1 to 64 printable characters");
+    expect(await refusal({ name: 'a\u0000b' })).toBe("a key's name is 1 to 64 printable characters");
+    expect(await refusal({ expiresAt: register.now() })).toBe(
+      'the time of expiry has passed: give one that lies ahead',
+    );
+    expect(await refusal({ planId: 'gold' })).toBe(
+      'there is no plan "gold": use one of default, or configure it',
+    );
+    await createKey(register, { product: 'rpc', name: 'x' });
+    expect(await refusal({})).toBe(
+      'there are 1 keys and no more are allowed: revoke some or raise keys.keys_max',
+    );
+    expect(await listKeys(register)).toHaveLength(1);
+  });
+
+  it('that are revoked, or expired more than 30 days ago, leave their room to others', async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const register = await registerOn(await open(), { clock, keysMax: 2 });
+    const make = (expiresAt: number | null = null) =>
+      createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    const { key } = await make();
+    await make(clock.now + HOUR);
+    await revokeKey(register, key.id);
+    await make();
+    clock.now += 30 * 24 * HOUR;
+    await expect(make()).rejects.toThrow('no more are allowed');
+    clock.now += 2 * HOUR;
+    await make();
+    await expect(make()).rejects.toThrow('there are 2 keys');
+  });
+
+  it('are listed in pages, by product, and without revoked ones unless asked for', async () => {
+    const register = await registerOn(await open());
+    for (const product of ['rpc', 'grpc', 'fs', 'rpc'] as const) {
+      await createKey(register, { product, name: `${product} 鍵` });
+    }
+    const all = await listKeys(register);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted());
+    const first = await listKeys(register, { limit: 3 });
+    const rest = await listKeys(register, { limit: 3, after: first[2]!.id });
+    expect([...first, ...rest]).toEqual(all);
+    await revokeKey(register, all[0]!.id);
+    expect(await listKeys(register)).toEqual(all.slice(1));
+    expect(await listKeys(register, { withRevoked: true })).toHaveLength(4);
+    expect((await listKeys(register, { product: 'fs', withRevoked: true })).length).toBe(1);
+  });
+});
+
+describeOnBothStores('rotation', ({ open }) => {
+  it('gives a new key of the same family while the old one goes on for the overlap', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const before = await createKey(register, { product: 'rpc', name: 'x' });
+    const after = await rotateKey(register, before.key.id, HOUR);
+    expect(after.old).toMatchObject({ id: before.key.id, state: 'rotating', replacedBy: after.key.id });
+    expect(after.key).toMatchObject({ familyId: before.key.familyId, name: 'x', state: 'active' });
+    expect(await judge(store, before.secret, register.now() + HOUR - 1)).toBe(before.key.id);
+    expect(await judge(store, before.secret, register.now() + HOUR)).toBe('INVALID_KEY');
+    expect(await judge(store, after.secret, register.now() + HOUR)).toBe(after.key.id);
+  });
+
+  it('may end the old key at once, or later cut the overlap short but never lengthen it', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const first = await createKey(register, { product: 'rpc', name: 'x' });
+    const second = await rotateKey(register, first.key.id, 0);
+    expect(await judge(store, first.secret, register.now())).toBe('INVALID_KEY');
+    await rotateKey(register, second.key.id, HOUR);
+    await cutOverlap(register, second.key.id, register.now() + 2 * HOUR);
+    expect(await judge(store, second.secret, register.now() + HOUR - 1)).toBe(second.key.id);
+    expect(await judge(store, second.secret, register.now() + HOUR)).toBe('INVALID_KEY');
+    await cutOverlap(register, second.key.id);
+    expect(await judge(store, second.secret, register.now())).toBe('INVALID_KEY');
+  });
+
+  it('never lengthens what was granted', async () => {
+    const register = await registerOn(await open());
+    const expiresAt = register.now() + HOUR;
+    const first = await createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    const { key, old } = await rotateKey(register, first.key.id, 24 * HOUR);
+    expect([key.expiresAt, old.expiresAt]).toEqual([expiresAt, expiresAt]);
+  });
+
+  it('is refused for keys that cannot be rotated and for overlaps out of range', async () => {
+    const register = await registerOn(await open());
+    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
+    const refusal = (overlap?: number) =>
+      rotateKey(register, key.id, overlap).catch((error) => error.message);
+    expect(await refusal(-1)).toBe('the overlap of a rotation is 0 to 90 days');
+    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('the overlap of a rotation is 0 to 90 days');
+    const next = await rotateKey(register, key.id);
+    expect(await refusal()).toContain(`it is already being replaced by ${next.key.id}`);
+    await disableKey(register, key.id);
+    expect(await refusal()).toContain('it is disabled: enable it first');
+    await revokeKey(register, key.id);
+    expect(await refusal()).toContain('it is revoked: create a new key');
+    await expect(rotateKey(register, '11111111')).rejects.toThrow('there is no such key');
+  });
+});
+
+describeOnBothStores('the state of a key', ({ open }) => {
+  it('is disabled and enabled, in the middle of a rotation too', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
+    await rotateKey(register, key.id, HOUR);
+    await disableKey(register, key.id);
+    expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
+    expect(await enableKey(register, key.id)).toMatchObject({ state: 'rotating' });
+    expect(await judge(store, secret, register.now())).toBe(key.id);
+  });
+
+  it('is final once revoked', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
+    await revokeKey(register, key.id);
+    expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
+    await expect(enableKey(register, key.id)).rejects.toThrow('which is final: create a new key');
+    await expect(disableKey(register, key.id)).rejects.toThrow('which is final');
+    await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key that is being replaced can be');
+  });
+
+  it('is final once the time of the key has passed, be it disabled or not', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const expiresAt = register.now() + HOUR;
+    const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    const stopped = await createKey(register, { product: 'rpc', name: 'y', expiresAt });
+    await disableKey(register, stopped.key.id);
+    const later = { ...register, now: () => expiresAt };
+    await expect(disableKey(later, key.id)).rejects.toThrow('cannot be disabled: it is expired');
+    for (const { id } of [key, stopped.key]) {
+      await expect(enableKey(later, id)).rejects.toThrow('cannot be enabled: it is expired, which is final');
+    }
+    expect(await revokeKey(later, key.id)).toMatchObject({ state: 'revoked' });
+  });
+
+  it('is written to the audit log once per change, in order, without a secret', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
+    await disableKey(register, key.id);
+    await disableKey(register, key.id);
+    await enableKey(register, key.id);
+    const next = await rotateKey(register, key.id);
+    await cutOverlap(register, key.id);
+    await revokeKey(register, key.id);
+    await revokeKey(register, key.id);
+    await enableKey(register, '11111111').catch(() => undefined);
+    expect(await auditOf(store)).toEqual([
+      `key.create ${key.id}`,
+      `key.disable ${key.id}`,
+      `key.enable ${key.id}`,
+      `key.create ${next.key.id}`,
+      `key.rotate ${key.id}`,
+      `key.cut-overlap ${key.id}`,
+      `key.revoke ${key.id}`,
+    ]);
+    const text = await dump(store);
+    for (const each of [secret, next.secret]) expect(text).not.toContain(each.slice(21, -6));
+  });
+});
+
+describeOnBothStores('the first start', ({ fresh, open }) => {
+  it('makes one key of each product, and no later start does', async () => {
+    const register = await registerOn(await open());
+    const made = await createFirstKeys(register);
+    expect(made.map(({ key }) => key.product)).toEqual(['rpc', 'grpc', 'fs']);
+    expect(await createFirstKeys(register)).toEqual([]);
+    for (const { key } of made) await revokeKey(register, key.id);
+    expect(await createFirstKeys(register)).toEqual([]);
+  });
+
+  it('makes them once when several programs start together', async () => {
+    const place = await fresh();
+    const stores = await Promise.all([open(place), open(place), open(place)]);
+    const registers = await Promise.all(stores.map((store) => registerOn(store)));
+    const made = await Promise.all(registers.map((register) => createFirstKeys(register)));
+    expect(made.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);
+    expect(await listKeys(registers[0]!)).toHaveLength(3);
+  });
+});

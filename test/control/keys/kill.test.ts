@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+
+const KILLS = 12;
+const maker = join(import.meta.dirname, 'key-maker.ts');
+const folder = mkdtempSync(join(tmpdir(), 'solway-kill-'));
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Lets the program make keys and kills it in the middle; gives the ids that it said were safe. */
+async function makeUntilKilled(file: string, keysBefore: number): Promise<string[]> {
+  const child = spawn(process.execPath, [maker, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.add(child);
+  const ids: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.length === 8) ids.push(line);
+    if (ids.length === keysBefore) child.kill('SIGKILL');
+  });
+  const [code, signal] = await once(child, 'close');
+  running.delete(child);
+  expect([code, signal]).toEqual([null, 'SIGKILL']);
+  return ids;
+}
+
+async function idsOf(store: Store): Promise<string[]> {
+  const rows = await store.db.selectFrom('api_key').select('id').orderBy('version').execute();
+  return rows.map(({ id }) => id);
+}
+
+async function inspect(file: string, safe: readonly string[]): Promise<void> {
+  const store = await openDatabase({ file });
+  try {
+    const stored = await idsOf(store);
+    expect(safe.filter((id) => !stored.includes(id))).toEqual([]);
+    const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db);
+    expect(rows).toEqual([{ integrity_check: 'ok' }]);
+    const audited = await store.db
+      .selectFrom('audit')
+      .select('key_id')
+      .where('key_id', 'is not', null)
+      .execute();
+    expect(audited.length).toBe(stored.length);
+    const counter = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    // One number for each key and one for the plan; a change that was cut off leaves no trace.
+    expect(counter.version).toBe(stored.length + 1);
+  } finally {
+    await store.close();
+  }
+}
+
+describe('a process killed without warning', () => {
+  it(`loses no change that it had acknowledged, ${KILLS} times in a row`, async () => {
+    const file = join(folder, 'killed.db');
+    const safe: string[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      safe.push(...(await makeUntilKilled(file, 1 + kill * 3)));
+      await inspect(file, safe);
+    }
+    expect(safe.length).toBeGreaterThan(KILLS);
+  });
+
+  it('does not keep others from the store: two programs make it, write at once and are killed', async () => {
+    const file = join(folder, 'shared.db');
+    const [one, other] = await Promise.all([makeUntilKilled(file, 10), makeUntilKilled(file, 30)]);
+    await inspect(file, [...one, ...other]);
+  });
+});

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { createKey } from '../../../src/control/keys/create-key.ts';
+import { LastUsedWriter, lastUsedWriterOptions } from '../../../src/control/keys/last-used-writer.ts';
+import { listKeys } from '../../../src/control/keys/list-keys.ts';
+import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
+import { LastUsedTracker, lastUsedOptions } from '../../../src/gateway/metering/last-used.ts';
+import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
+import { registerOn } from '../register.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+describeOnBothStores('the last use of keys', ({ open }) => {
+  it('is written with its address, and never moved back by another gateway', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const ids: KeyId[] = [];
+    for (let count = 0; count < 3; count++)
+      ids.push((await createKey(register, { product: 'rpc', name: 'x' })).key.id as KeyId);
+    const [a, b] = ids as [KeyId, KeyId];
+    const [one, other] = [new LastUsedTracker(), new LastUsedTracker()];
+    const [writer, slower] = [one, other].map(
+      (source) => new LastUsedWriter({ store, source, batchKeys: 1 }),
+    );
+    const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const before = await version();
+    one.record(a, '192.0.2.1', 150_000);
+    one.record(b, null, 150_000);
+    await writer!.stop();
+    other.record(a, '192.0.2.2', 49_000);
+    other.record(b, '2001:db8::1', 49_500);
+    await slower!.stop();
+    const uses = new Map(
+      (await listKeys(register)).map((key) => [key.id, [key.lastUsedAt, key.lastUsedFrom]]),
+    );
+    expect(ids.map((id) => uses.get(id))).toEqual([
+      [150_000, '192.0.2.1'],
+      [150_000, '2001:db8::1'],
+      [null, null],
+    ]);
+    // It is no change of the key that gateways would have to hear of.
+    expect(await version()).toEqual(before);
+    one.record(a, '192.0.2.3', 150_001);
+    await writer!.flush();
+    expect((await listKeys(register)).find(({ id }) => id === a)).toMatchObject({
+      lastUsedAt: 150_001,
+      lastUsedFrom: '192.0.2.3',
+    });
+  });
+
+  it('is stored within half a minute, however busy the key is', () => {
+    expect(lastUsedOptions.minIntervalMs + lastUsedWriterOptions.intervalMs).toBeLessThan(30_000);
+  });
+
+  it('of many keys is written in parts, between which others have their turn', async () => {
+    const store = await open();
+    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
+    const uses = new LastUsedTracker();
+    for (const id of [key.id, ...Array.from({ length: 999 }, (_, index) => `gone ${index}`)]) {
+      uses.record(id as KeyId, '192.0.2.1', 50_000);
+    }
+    const writer = new LastUsedWriter({ store, source: uses });
+    const parts = 1_000 / lastUsedWriterOptions.batchKeys;
+    expect(await eventLoopIterationsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
+    expect(uses.unsaved(Date.now())).toEqual([]);
+    const row = await store.db.selectFrom('api_key').select('last_used_at').executeTakeFirst();
+    expect(row).toEqual({ last_used_at: 50_000 });
+  });
+
+  it('is tried again when it could not be written', async () => {
+    const store = await open();
+    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
+    const uses = new LastUsedTracker();
+    let away = true;
+    const breakable = {
+      ...store,
+      get db() {
+        if (away) throw new Error('the database is away');
+        return store.db;
+      },
+    };
+    const writer = new LastUsedWriter({ store: breakable, source: uses });
+    uses.record(key.id as KeyId, '192.0.2.1', 50_000);
+    await writer.flush();
+    away = false;
+    await writer.flush();
+    const row = await store.db
+      .selectFrom('api_key')
+      .select(['last_used_at', 'last_used_from'])
+      .executeTakeFirst();
+    expect(row).toEqual({ last_used_at: 50_000, last_used_from: '192.0.2.1' });
+  });
+});

@@ -1,0 +1,144 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/control/database/open.ts';
+import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { createKey } from '../../../src/control/keys/create-key.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
+import { createPepper, findPeppers, parsePeppers, pepperFile } from '../../../src/control/pepper.ts';
+import { openPeppers } from '../../../src/control/pepper-proof.ts';
+import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import { registerOn } from '../register.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+const OLD = 'o'.repeat(40);
+const NEW = 'n'.repeat(40);
+let dataDir = '';
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'solway-pepper-'));
+});
+
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+describe('a pepper', () => {
+  it('is read bare or with versions, the greatest being the current one', () => {
+    expect(parsePeppers(OLD, 'x')).toEqual({ current: 1, secrets: new Map([[1, Buffer.from(OLD)]]) });
+    const both = parsePeppers(`# kept since May\n2:${NEW}\n1:${OLD}\n`, 'x');
+    expect([both.current, both.secrets.get(1)]).toEqual([2, Buffer.from(OLD)]);
+    expect(parsePeppers(`1:${OLD},2:${NEW}`, 'x')).toEqual(both);
+  });
+
+  it.each([
+    ['', 'is empty'],
+    ['short', 'is 32 to 1024 characters'],
+    [`1:short`, 'is 32 to 1024 characters'],
+    [`0:${OLD}`, 'is 32 to 1024 characters'],
+    [`${OLD} ${NEW}`, 'without spaces'],
+    [`1:${OLD},1:${NEW}`, 'has two peppers of one version'],
+    [Array.from({ length: 17 }, (_, index) => `${index + 1}:${OLD}`).join(), 'more than 16'],
+  ])('is refused, and not shown, when it reads %j', (text, words) => {
+    const read = () => parsePeppers(text, 'SOLWAY_PEPPER');
+    expect(read).toThrow(words);
+    expect(read).not.toThrow(OLD);
+  });
+
+  it('is made once, for its owner only, and stays', () => {
+    const made = createPepper(dataDir);
+    expect(made.secrets.get(1)!.length).toBeGreaterThanOrEqual(32);
+    expect(statSync(pepperFile(dataDir)).mode & 0o777).toBe(0o600);
+    const text = readFileSync(pepperFile(dataDir), 'utf8');
+    expect(createPepper(dataDir)).toEqual(made);
+    expect(findPeppers({ dataDir })).toEqual(made);
+    expect(readFileSync(pepperFile(dataDir), 'utf8')).toBe(text);
+  });
+
+  it('comes from the environment first, then from a named file, then from the data folder', () => {
+    createPepper(dataDir);
+    const file = join(dataDir, 'other');
+    writeFileSync(file, `3:${NEW}\n`);
+    expect(findPeppers({ dataDir, file, text: `7:${OLD}` })?.current).toBe(7);
+    expect(findPeppers({ dataDir, file })?.current).toBe(3);
+    expect(findPeppers({ dataDir })?.current).toBe(1);
+    expect(() => findPeppers({ dataDir, file: join(dataDir, 'none') })).toThrow('which does not exist');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says so when its file cannot be read (skipped for root)', () => {
+    createPepper(dataDir);
+    chmodSync(pepperFile(dataDir), 0);
+    expect(() => findPeppers({ dataDir })).toThrow('cannot be read: let this user read it');
+  });
+});
+
+const DAY_MS = 24 * 3_600_000;
+
+async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secret: string): Promise<boolean> {
+  const directory = new KeyDirectory({ peppers: secrets });
+  for await (const page of keysChangedAfter(store, 0, 100)) directory.apply(page);
+  directory.setStoreReachable(true);
+  try {
+    return directory.authenticate(secret, 1_700_000_000_000).product === 'rpc';
+  } catch {
+    return false;
+  }
+}
+
+describeOnBothStores('the pepper of a store', ({ open }) => {
+  it('is made at the first start and found again at the next', async () => {
+    const store = await open();
+    const first = await openPeppers(store, { dataDir });
+    expect(await openPeppers(store, { dataDir })).toEqual(first);
+  });
+
+  it('is missed, not replaced, when it is gone', async () => {
+    const store = await open();
+    await openPeppers(store, { dataDir });
+    rmSync(pepperFile(dataDir));
+    await expect(openPeppers(store, { dataDir })).rejects.toThrow('made with a pepper that is not here');
+    expect(existsSync(pepperFile(dataDir))).toBe(false);
+  });
+
+  it('is refused when it is another one', async () => {
+    const store = await open();
+    await openPeppers(store, { dataDir });
+    await expect(openPeppers(store, { dataDir, text: OLD })).rejects.toThrow(
+      'pepper version 1 is not the one the keys of this database were made with: give every machine',
+    );
+  });
+
+  it('is replaced without ending the keys of the old one, which may go when no key needs it', async () => {
+    const store = await open();
+    const before = await registerOn(store, {
+      peppers: await openPeppers(store, { dataDir, text: `1:${OLD}` }),
+    });
+    const old = await createKey(before, { product: 'rpc', name: 'old' });
+    const both = await openPeppers(store, { dataDir, text: `1:${OLD},2:${NEW}` });
+    const after = await registerOn(store, { peppers: both });
+    const young = await createKey(after, { product: 'rpc', name: 'young' });
+    expect(await accepts(store, both.secrets, old.secret)).toBe(true);
+    expect(await accepts(store, both.secrets, young.secret)).toBe(true);
+    const alone = { dataDir, text: `2:${NEW}` };
+    await expect(openPeppers(store, alone)).rejects.toThrow('need pepper version 1');
+    await revokeKey(after, old.key.id);
+    expect((await openPeppers(store, alone)).current).toBe(2);
+  });
+
+  it('may go although keys were made under it, when those expired more than 30 days ago', async () => {
+    const store = await open();
+    const clock = { now: Date.now() - 40 * DAY_MS };
+    const peppers = await openPeppers(store, { dataDir, text: `1:${OLD}` });
+    const register = await registerOn(store, { peppers, clock });
+    await createKey(register, { product: 'rpc', name: 'old', expiresAt: Date.now() - 31 * DAY_MS });
+    const alone = { dataDir, text: `2:${NEW}` };
+    expect((await openPeppers(store, alone)).current).toBe(2);
+    await createKey(register, { product: 'rpc', name: 'young', expiresAt: Date.now() - 29 * DAY_MS });
+    await expect(openPeppers(store, alone)).rejects.toThrow('need pepper version 1');
+  });
+
+  it('is one for all when several machines start together', async () => {
+    const store = await open();
+    const made = await Promise.all([1, 2, 3].map(() => openPeppers(store, { dataDir })));
+    expect(new Set(made.map(({ secrets }) => secrets.get(1)!.toString('utf8'))).size).toBe(1);
+  });
+});

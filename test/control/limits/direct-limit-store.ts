@@ -1,0 +1,20 @@
+import type { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import type { LimitCommand, LimitStore } from '../../../src/control/shared/limit-store.ts';
+
+/** A book that is asked without a way in between. */
+export class DirectLimitStore implements LimitStore {
+  readonly problem = null;
+  readonly #store: InMemoryLimitStore;
+
+  constructor(store: InMemoryLimitStore) {
+    this.#store = store;
+  }
+
+  async start(): Promise<void> {}
+
+  async execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
+    return this.#store.execute(steps);
+  }
+
+  async stop(): Promise<void> {}
+}

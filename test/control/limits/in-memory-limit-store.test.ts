@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import type { LimitCommand, LimitCommandName } from '../../../src/control/shared/limit-store.ts';
+import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
+import { sharingLimits } from '../../../src/control/shared/shared-limits.ts';
+import { redisProgram, startRedis } from './redis-server.ts';
+
+const step = (
+  name: LimitCommandName,
+  keys: readonly string[],
+  ...values: (string | number)[]
+): LimitCommand => ({
+  name,
+  keys,
+  values,
+});
+
+/** So long that nothing ends while a property is looked at. */
+const LONG_MS = 3_600_000;
+const IN_A_MONTH = Date.now() + 30 * 86_400_000;
+
+const gateway = fc.constantFrom('a', 'b', 'c');
+const names = fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 });
+const count = fc.nat({ max: 50 });
+
+/** Of all names, with values for each. */
+const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
+  names.chain((some) =>
+    fc.tuple(
+      fc.constant(some.map((name) => prefix + name)),
+      fc.array(values, { minLength: some.length, maxLength: some.length }),
+    ),
+  );
+
+/** Buckets that leak so slowly that the two clocks do not matter. */
+const telling = fc.integer({ min: 1, max: 3 });
+const rates = fc
+  .tuple(gateway, ofNames('r', fc.tuple(telling, count, count, fc.constant(0.001), fc.constant(100))))
+  .map(([who, [keys, values]]) => step('rates', keys, who, 3, 0.5, ...values.flat()));
+const windows = fc
+  .tuple(
+    gateway,
+    fc.nat({ max: 5 }),
+    ofNames('w', fc.array(fc.tuple(fc.integer({ min: 3, max: 9 }), count), { maxLength: 3 })),
+  )
+  .map(([who, oldest, [keys, parts]]) =>
+    step('windows', keys, who, oldest, LONG_MS, ...parts.flatMap((some) => [some.length, ...some.flat()])),
+  );
+const places = fc
+  .tuple(gateway, ofNames('p', fc.tuple(count)))
+  .map(([who, [keys, open]]) => step('places', keys, who, LONG_MS, ...open.flat()));
+const quotas = fc
+  .tuple(gateway, ofNames('q', fc.tuple(fc.nat({ max: 2 ** 40 }))))
+  .map(([who, [keys, spent]]) => step('quotas', keys, who, IN_A_MONTH, ...spent.flat()));
+const presence = gateway.map((who) => step('presence', ['gateways'], who, LONG_MS));
+const clock = fc.constant(step('clock', []));
+const steps = fc.array(fc.oneof(rates, windows, places, quotas, presence, clock), { maxLength: 30 });
+
+/** Without what is another way of saying the same: the time, the order of parts, the last digit of a level. */
+function comparable({ name }: LimitCommand, answer: unknown): unknown {
+  if (name === 'presence') return (answer as number[])[1];
+  if (name === 'rates') return (answer as string[]).map((level) => Math.round(Number(level)));
+  if (name === 'windows') return (answer as number[][]).map(pairs);
+  return answer;
+}
+
+const pairs = (flat: readonly number[]): string[] =>
+  Array.from({ length: flat.length / 2 }, (_, pair) => flat.slice(pair * 2, pair * 2 + 2).join(' ')).sort();
+
+describe.skipIf(redisProgram === null)('the book of limits (skipped where Redis is not installed)', () => {
+  it('says what Redis says', async () => {
+    const redis = await startRedis();
+    const exchange = new RedisLimitStore({ ...sharingLimits, url: redis.url, ca: null });
+    let run = 0;
+    try {
+      await exchange.start();
+      await fc.assert(
+        fc.asyncProperty(steps, async (asked) => {
+          const book = new InMemoryLimitStore();
+          const said = book.execute(asked);
+          const prefix = `${run++}:`;
+          const there = asked.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
+          const heard = asked.length === 0 ? [] : await exchange.execute(there);
+          expect(said.map((answer, at) => comparable(asked[at] as LimitCommand, answer))).toEqual(
+            heard.map((answer, at) => comparable(asked[at] as LimitCommand, answer)),
+          );
+        }),
+      );
+    } finally {
+      await exchange.stop();
+      await redis.destroy();
+    }
+  });
+});
+
+describe('the book of limits', () => {
+  const bookAt = (namesMax = 100) => {
+    const clock = { now: 1_000_000 };
+    const book = new InMemoryLimitStore({ namesMax, now: () => clock.now });
+    return { clock, run: (one: LimitCommand) => book.execute([one])[0], book };
+  };
+
+  it('lets buckets leak', () => {
+    const { clock, run } = bookAt();
+    expect(run(step('rates', ['f'], 'a', 2, 0, 1, 10, 10, 5, 20))).toEqual(['10.000']);
+    clock.now += 1_000;
+    expect(run(step('rates', ['f'], 'a', 2, 0, 2, 1, 1, 5, 20))).toEqual(['6.000']);
+    clock.now += 60_000;
+    expect(run(step('rates', ['f'], 'a', 2, 0, 3, 3, 3, 5, 20))).toEqual(['3.000']);
+  });
+
+  it('counts a telling that comes again once, with what was taken meanwhile', () => {
+    const { run } = bookAt();
+    const told = (who: string, telling: number, taken: number) =>
+      run(step('rates', ['f'], who, 2, 0, telling, taken, taken, 5, 20));
+    told('a', 1, 4);
+    expect([told('a', 1, 4), told('b', 1, 3), told('a', 1, 6)]).toEqual([['4.000'], ['7.000'], ['9.000']]);
+    expect([told('a', 2, 6), told('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
+  });
+
+  it('frees the places of a gateway that is silent, and of one that leaves', () => {
+    const { clock, run, book } = bookAt();
+    const places = (who: string, open: number) => run(step('places', ['f'], who, 300, open));
+    for (const who of ['a', 'b']) run(step('presence', ['g'], who, 300));
+    places('a', 4);
+    places('b', 3);
+    expect(places('c', 1)).toEqual([7]);
+    book.removeGateway('a');
+    expect(places('c', 1)).toEqual([3]);
+    clock.now += 301;
+    expect(run(step('presence', ['g'], 'c', 300))).toEqual([clock.now, 1]);
+    expect(places('c', 1)).toEqual([0]);
+  });
+
+  it('forgets windows and months that are over', () => {
+    const { clock, run } = bookAt();
+    run(step('windows', ['w'], 'a', 0, 500, 1, 7, 3));
+    run(step('quotas', ['q'], 'a', clock.now + 500, 9));
+    expect(run(step('windows', ['w'], 'b', 0, 500, 0))).toEqual([[7, 3]]);
+    expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['9']);
+    clock.now += 501;
+    expect(run(step('windows', ['w'], 'b', 0, 500, 0))).toEqual([[]]);
+    expect(run(step('quotas', ['q'], 'b', clock.now + 500, 0))).toEqual(['0']);
+  });
+
+  it('holds so many names, and forgets those that were told of longest ago', () => {
+    const { run } = bookAt(4);
+    for (let name = 0; name < 6; name++) run(step('quotas', [`q${name}`], 'a', Number.MAX_SAFE_INTEGER, 1));
+    const known = [0, 1, 2, 3, 4, 5].filter(
+      (name) => String(run(step('quotas', [`q${name}`], 'b', Number.MAX_SAFE_INTEGER, 0))) === '1',
+    );
+    expect(known).not.toContain(0);
+  });
+});

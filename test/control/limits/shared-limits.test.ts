@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
+import { eventually } from '../../service/eventually.ts';
+import { DirectLimitStore } from './direct-limit-store.ts';
+import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateways.ts';
+import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
+
+/** What holds wherever limits are shared. */
+function promises(gateways: Gateways): void {
+  it('know how many they are', async () => {
+    await gateways.start(3);
+    expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([3, 3, 3]);
+    await gateways.all.pop()?.shared.stop();
+    await gateways.sync();
+    expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([2, 2]);
+  });
+
+  it('count the calls of all', async () => {
+    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+    a.take(70);
+    b.take(10);
+    await gateways.sync();
+    expect(a.takeAll()).toBe(20);
+    await gateways.sync();
+    expect(b.takeAll()).toBe(0);
+  });
+
+  it('let through what each has before it hears of the others, no more, and have it paid back', async () => {
+    const all = await gateways.start(3);
+    const bound = 100 + (3 - 1) * 100;
+    expect(all.map((gateway) => gateway.takeAll())).toEqual([100, 100, 100]);
+    await gateways.sync();
+    expect(all.map((gateway) => gateway.takeAll())).toEqual([0, 0, 0]);
+    const debt = all[0]?.rates.take('f', slow, performance.now());
+    // The bucket is overdrawn by two others: so long it takes until there is a token.
+    expect(debt?.retryAfter).toBeGreaterThan((bound - 100 - 1) / slow.rpcPerSecond);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'let nobody gain or lose by exchanges that fail %s they tell',
+    async (fails) => {
+      const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+      b.take(20);
+      await gateways.sync();
+      for (let time = 0; time < 4; time++) {
+        a.take(10);
+        a.store.fails = fails;
+        await a.shared.sync();
+        await a.shared.sync();
+        a.store.fails = null;
+        await gateways.sync();
+      }
+      expect([a.takeAll(), b.shared.isConnected]).toEqual([40, true]);
+    },
+  );
+
+  it('count REST requests of all, part by part', async () => {
+    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+    a.request(25);
+    b.request(15);
+    await gateways.sync();
+    expect(a.requestAll()).toBe(20);
+    await gateways.sync();
+    expect(b.requestAll()).toBe(0);
+    expect(b.groups.take('nft f', performance.now()).allowed).toBe(true);
+  });
+
+  it('count open connections of all, and give places back', async () => {
+    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+    expect(a.connectAll(10)).toBe(10);
+    b.connections.tryAcquire('f', 10);
+    b.connections.release('f');
+    await gateways.sync();
+    expect(b.connectAll(10)).toBe(0);
+    a.connections.release('f', 4);
+    await gateways.sync();
+    expect(b.connectAll(10)).toBe(4);
+  });
+
+  it('free the places of a gateway that is gone', async () => {
+    const [a, b] = (await gateways.start(2, { presenceMs: 300 })) as [Gateway, Gateway];
+    expect(a.connectAll(3)).toBe(3);
+    b.connections.tryAcquire('f', 3);
+    b.connections.release('f');
+    await gateways.sync();
+    expect(b.connectAll(3)).toBe(0);
+    // It says nothing more.
+    gateways.all = [b];
+    await eventually(async () => {
+      await b.shared.sync();
+      return b.connectAll(3) === 3;
+    }, 'its places are free');
+    a.connections.release('f', 3);
+    await a.shared.stop();
+  });
+
+  it('share a quota, to the credit', async () => {
+    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+    a.spend(600);
+    b.spend(300);
+    await gateways.sync();
+    expect([a.remaining, b.remaining]).toEqual([100, 100]);
+    b.spend(100);
+    await gateways.sync();
+    expect(() => a.quota.reserve(quotaKey, NOON)).toThrow('credits');
+  });
+
+  it('begin with what others spent before', async () => {
+    const [a] = (await gateways.start(1)) as [Gateway];
+    a.spend(600);
+    await gateways.sync();
+    const late = gateways.add();
+    await late.shared.start();
+    late.spend(1);
+    await gateways.sync();
+    expect(late.remaining).toBe(399);
+  });
+
+  it('exchange by themselves, again and again', async () => {
+    const [a, b] = (await gateways.start(2, { syncIntervalMs: 5 })) as [Gateway, Gateway];
+    a.spend(400);
+    b.spend(1);
+    await eventually(async () => {
+      b.spend(1);
+      return b.remaining < 600;
+    }, 'the other is heard of');
+  });
+}
+
+describe('limits of several gateways, in the process that they are started by', () => {
+  let book = new InMemoryLimitStore();
+  const gateways = new Gateways(() => new DirectLimitStore(book));
+  beforeEach(() => {
+    book = new InMemoryLimitStore();
+  });
+  afterEach(() => gateways.stop());
+  promises(gateways);
+});
+
+describe.skipIf(redisProgram === null)(
+  'limits of several gateways, on Redis (skipped where it is not installed)',
+  () => {
+    let redis: RedisServer;
+    const gateways = new Gateways((limits) => new RedisLimitStore({ ...limits, url: redis.url, ca: null }));
+    beforeAll(async () => {
+      redis = await startRedis();
+    });
+    afterAll(() => redis.destroy());
+    beforeEach(async () => {
+      await redis.kill();
+      await redis.start();
+    });
+    afterEach(() => gateways.stop());
+
+    promises(gateways);
+
+    it('lose nothing that counts and double nothing when the server forgets all', async () => {
+      const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+      a.spend(600);
+      b.spend(100);
+      a.take(50);
+      a.request(30);
+      a.connections.tryAcquire('f', 10, 4);
+      await gateways.sync();
+      await redis.kill();
+      await gateways.sync();
+      await redis.start();
+      await eventually(async () => {
+        await gateways.sync();
+        return gateways.all.every(({ shared }) => shared.isConnected);
+      }, 'all are connected again');
+      b.spend(1);
+      a.take(1);
+      b.take(1);
+      a.request(1);
+      b.request(1);
+      b.connections.tryAcquire('f', 10);
+      await gateways.sync();
+      expect([a.remaining, b.remaining]).toEqual([299, 299]);
+      expect(b.takeAll()).toBe(48);
+      expect(b.requestAll()).toBe(28);
+      expect(b.connectAll(10)).toBe(5);
+    });
+
+    it('go on by themselves while the server is away, each with its part, and never wait for it', async () => {
+      const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
+      a.spend(200);
+      await gateways.sync();
+      await redis.kill();
+      await gateways.sync();
+      expect(gateways.all.map(({ states }) => states)).toEqual([
+        [true, false],
+        [true, false],
+      ]);
+      expect([a.takeAll(), b.takeAll()]).toEqual([50, 50]);
+      expect([a.requestAll(), b.requestAll()]).toEqual([30, 30]);
+      expect([a.connectAll(10), b.connectAll(10)]).toEqual([5, 5]);
+      for (let credits = 0; credits < 400; credits++) {
+        a.quota.reserve(quotaKey, NOON);
+        a.spend(1);
+      }
+      expect(() => a.quota.reserve(quotaKey, NOON)).toThrow('credits');
+      await redis.start();
+      await eventually(async () => {
+        await gateways.sync();
+        return a.shared.isConnected && b.shared.isConnected;
+      }, 'the server is found again');
+      await gateways.sync();
+      a.quota.reserve(quotaKey, NOON);
+      expect([a.takeAll(), b.takeAll()]).toEqual([0, 0]);
+    });
+
+    it('count as divided from the start when it cannot be reached', async () => {
+      await redis.kill();
+      const alone = gateways.add({ gatewaysLeast: 4, connectTimeoutMs: 50 });
+      await alone.shared.start();
+      expect(alone.takeAll()).toBe(25);
+    });
+
+    it('do not wait for a server that does not answer', async () => {
+      const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysLeast: 2 })) as [Gateway];
+      redis.pause();
+      a.take(1);
+      await a.shared.sync();
+      expect(a.shared.isConnected).toBe(false);
+      expect(a.takeAll()).toBeLessThanOrEqual(50);
+      redis.goOn();
+      await eventually(async () => {
+        await a.shared.sync();
+        return a.shared.isConnected;
+      }, 'it answers again');
+    });
+  },
+);

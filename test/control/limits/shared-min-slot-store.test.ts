@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import type { LimitStore } from '../../../src/control/shared/limit-store.ts';
+import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
+import { SharedMinSlotStore } from '../../../src/control/shared/shared-min-slot-store.ts';
+import { internalKey } from '../../../src/gateway/auth/key-record.ts';
+import { SessionMinSlots } from '../../../src/gateway/session-min-slots.ts';
+import type { Call } from '../../../src/protocol/call.ts';
+import { CallKeys } from '../../../src/upstream/cache/call-key.ts';
+import { ResponseCounts } from '../../../src/upstream/cache/response-counts.ts';
+import { MonotonicReads } from '../../../src/upstream/slot-cache/monotonic-reads.ts';
+import { SessionSlotTracker } from '../../../src/upstream/slot-cache/session-slot-tracker.ts';
+import { at, callOf, ScriptedDispatcher } from '../../upstream/cache/scripted-dispatcher.ts';
+import { DirectLimitStore } from './direct-limit-store.ts';
+import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
+
+const key = { ...internalKey, familyId: 'f', neverBack: true };
+const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
+
+/** A process that answers sessions, and the nodes behind it, which are at these slots one after the other. */
+function processOver(exchange: LimitStore, ...slots: number[]) {
+  const floors = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
+  const sessions = new SessionMinSlots({}, floors);
+  const source = new ScriptedDispatcher();
+  source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
+  const limits = { waitMs: 2_000, pauseMs: 1 };
+  const parts = { source, keys: new CallKeys(), counts: new ResponseCounts(), limits };
+  const met = new SessionSlotTracker(new MonotonicReads(parts));
+  /** The slot that a read of the session is of, or the error. */
+  const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
+    const floor = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
+    const { body } = await met.request({ ...call, minSlot: floor });
+    return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
+  };
+  return { read, source };
+}
+
+/** What holds wherever floors are shared. */
+function promises(open: () => LimitStore): void {
+  it('have come as far in each process as in all others', async () => {
+    const a = processOver(open(), 105, 105, 107);
+    const b = processOver(open(), 100, 104, 106);
+    expect([await a.read(), await b.read(), b.source.calls.length]).toEqual(['105', '106', 3]);
+    expect([await a.read(), a.source.calls.length]).toEqual(['107', 3]);
+  });
+
+  it('are none of another session by the same key', async () => {
+    const a = processOver(open(), 205);
+    const b = processOver(open(), 200);
+    expect([await a.read('one'), await b.read('other'), await b.read(null)]).toEqual(['205', '200', '200']);
+  });
+}
+
+describe('sessions of several processes, in the memory of one of them', () => {
+  const book = new InMemoryLimitStore();
+  promises(() => new DirectLimitStore(book));
+
+  it('go on in each by itself where the others cannot be asked, which is tried once for all reads', async () => {
+    let runs = 0;
+    const run = (): Promise<never> => Promise.reject(new Error(`away ${++runs}`));
+    const away = Object.assign(new DirectLimitStore(book), { execute: run });
+    const { read } = processOver(away, 300, 299, 301);
+    expect([await read('x'), await read('x'), await read('y'), runs]).toEqual(['300', '301', '301', 1]);
+  });
+
+  it('wait for nobody who has left', async () => {
+    const never = Object.assign(new DirectLimitStore(book), { execute: () => new Promise<never>(() => {}) });
+    const { read: _, source } = processOver(never, 1);
+    const sessions = new SessionMinSlots(
+      {},
+      new SharedMinSlotStore({ store: never, prefix: '', retentionMs: 1 }),
+    );
+    const floor = sessions.minSlotOf('f', 'devnet', 's');
+    const leaving = new AbortController();
+    const answer = new SessionSlotTracker(source).request({ ...balance, minSlot: floor }, leaving.signal);
+    leaving.abort();
+    await expect(answer).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+    expect(source.calls).toHaveLength(0);
+  });
+});
+
+describe.skipIf(redisProgram === null)(
+  'sessions of several processes, on Redis (skipped where it is not installed)',
+  () => {
+    let redis: RedisServer;
+    const exchanges: LimitStore[] = [];
+    const reach = { ca: null, connectTimeoutMs: 2_000, commandTimeoutMs: 2_000, reconnectMaxMs: 100 };
+    beforeAll(async () => {
+      redis = await startRedis();
+      for (let i = 0; i < 2; i++) exchanges.push(new RedisLimitStore({ ...reach, url: redis.url }));
+      for (const exchange of exchanges) await exchange.start();
+    });
+    afterAll(async () => {
+      for (const exchange of exchanges) await exchange.stop();
+      await redis.destroy();
+    });
+    let next = 0;
+    promises(() => exchanges[next++ % exchanges.length]!);
+  },
+);

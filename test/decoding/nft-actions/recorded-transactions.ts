@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type JsonValue, parseJson } from '../../../src/base/json.ts';
+import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
+import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
+import type { JsonMembers } from '../../../src/solana/encoding/read-json.ts';
+
+/** ../shared/data/rest: what nodes told of real transactions (see its README). */
+const folder = join(import.meta.dirname, '../../../../shared/data/rest');
+
+const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
+
+/** Whether ../shared/data/rest is there. */
+export const hasRecordings = existsSync(folder);
+
+/** A recorded result of getTransaction. @param file - inside getTransaction/. */
+export function readRecorded(file: string): ExecutedTransaction {
+  const answer = parseJson(textOf(join('getTransaction', file))) as JsonMembers;
+  const transaction = readExecutedTransaction((answer.result ?? answer) as JsonValue);
+  if (transaction === null) throw new Error(`no transaction in ${file}`);
+  return transaction;
+}
+
+type Stored = Readonly<{
+  signature: string;
+  slot: number;
+  accountKeys: readonly string[];
+  instructions: readonly JsonValue[];
+  innerInstructions: readonly JsonMembers[];
+  logMessages: readonly string[];
+}>;
+
+/** The recordings keep no heights: they say 0. */
+function withoutHeight(list: JsonMembers): JsonMembers {
+  const instructions = (list.instructions as JsonMembers[]).map(({ stackHeight: _, ...one }) => one);
+  return { ...list, instructions: instructions as JsonValue };
+}
+
+function toExecuted({ signature, slot, accountKeys, ...ran }: Stored): JsonValue {
+  const { instructions, innerInstructions, logMessages } = ran;
+  const none = accountKeys.map(() => 0);
+  return {
+    ...{ slot, blockTime: null },
+    transaction: {
+      signatures: [signature],
+      message: { accountKeys, header: { numRequiredSignatures: 1 }, instructions },
+    },
+    meta: {
+      ...{ err: null, fee: 5000, preBalances: none, postBalances: none, logMessages },
+      innerInstructions: innerInstructions.map(withoutHeight),
+    },
+  } as unknown as JsonValue;
+}
+
+/** Transactions of one scenario of metaplex/transactions.json, by the instruction that their logs name first. */
+export function scenario(name: string): ExecutedTransaction[] {
+  const all = parseJson(textOf('metaplex/transactions.json')) as unknown as Record<string, Stored[]>;
+  return (all[name] ?? []).map((stored) => {
+    const transaction = readExecutedTransaction(toExecuted(stored));
+    if (transaction === null) throw new Error(`no transaction in ${name}`);
+    return transaction;
+  });
+}
+
+/** How the Digital Asset Standard shows the asset of a scenario. */
+export function assetOf(name: string): JsonMembers {
+  const all = parseJson(textOf('metaplex/das-answers.json')) as Record<string, JsonMembers>;
+  const [, asset] = Object.entries(all).find(([key]) => key.endsWith(`__${name}`)) ?? [];
+  if (asset === undefined) throw new Error(`no answer for ${name}`);
+  return asset;
+}

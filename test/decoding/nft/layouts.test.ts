@@ -1,0 +1,293 @@
+import { PublicKey } from '@solana/web3.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { coreProgram, decodeCoreAccount, inheritedPlugins } from '../../../src/decoding/nft/core-account.ts';
+import {
+  editionAddress,
+  metadataAddress,
+  metadataAddresses,
+  metadataProgram,
+  tokenRecordAddress,
+} from '../../../src/decoding/nft/metaplex-addresses.ts';
+import { decodeMetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
+import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
+import { decodeTokenRecord } from '../../../src/decoding/nft/metaplex-token-record.ts';
+import { readToken2022Metadata } from '../../../src/decoding/nft/token-2022-metadata.ts';
+import { address } from '../../../src/solana/address.ts';
+import {
+  anyAddress,
+  anyCoreAsset,
+  anyCoreCollection,
+  anyEdition,
+  anyMetadata,
+  anyText,
+  anyTokenRecord,
+} from './arbitrary.ts';
+import {
+  coreAssetData,
+  coreCollectionData,
+  editionData,
+  metadataData,
+  tokenRecordData,
+} from './encode-accounts.ts';
+import { token2022Mint } from './token-2022-mint.ts';
+
+const decoders = [
+  decodeMetaplexMetadata,
+  decodeMetaplexEdition,
+  (data: Uint8Array) => decodeTokenRecord(coreProgram, data),
+  decodeCoreAccount,
+  readToken2022Metadata,
+];
+
+/** Any account of any kind, whole. */
+const anyData = fc.oneof(
+  anyMetadata.map((metadata) => metadataData(metadata, { size: 607 })),
+  anyEdition.map((edition) => editionData(edition)),
+  anyTokenRecord.map((record) => tokenRecordData(record)),
+  anyCoreAsset.map((asset) => coreAssetData(asset)),
+  anyCoreCollection.map((collection) => coreCollectionData(collection)),
+  fc.tuple(anyAddress, anyText).map(([mint, name]) => token2022Mint({ mint, name })),
+);
+
+describe('a metadata account', () => {
+  const rest = fc.record({
+    size: fc.constantFrom(679 as const, 607 as const, null),
+    isPadded: fc.boolean(),
+    uses: fc.boolean(),
+    editionNonce: fc.option(fc.nat(255)),
+  });
+
+  it('is read as it was laid out, padded or not, in every size', () => {
+    fc.assert(
+      fc.property(anyMetadata, rest, (metadata, also) => {
+        expect(decodeMetaplexMetadata(metadataData(metadata, also))).toEqual(metadata);
+      }),
+    );
+  });
+
+  it('has no standard and no collection when either cannot be read, or they are not there at all', () => {
+    const key = new Uint8Array(32);
+    const tails = [
+      ...[[], [0, 9], [1, 255, 1, 9], [0, 1, 0, 1, 2, ...key], [0, 1, 0, 0, 1, 9], [0, 1, 0, 0, 1, 1]],
+      ...[[2], [0, 2], [0, 1, 0, 2], [0, 1, 0, 0, 2]],
+    ];
+    fc.assert(
+      fc.property(anyMetadata, fc.constantFrom(...tails), (metadata, tail) => {
+        const data = metadataData(metadata, { corruptTail: Uint8Array.from(tail) });
+        expect(decodeMetaplexMetadata(data)).toEqual({ ...metadata, tokenStandard: null, collection: null });
+      }),
+    );
+  });
+
+  it('is no edition, no token record and nothing else', () => {
+    fc.assert(
+      fc.property(anyMetadata, anyEdition, anyTokenRecord, (metadata, edition, record) => {
+        expect(decodeMetaplexMetadata(editionData(edition))).toBeNull();
+        expect(decodeMetaplexMetadata(tokenRecordData(record))).toBeNull();
+        expect(decodeMetaplexEdition(metadataData(metadata))).toBeNull();
+        expect(decodeTokenRecord(metadata.mint, metadataData(metadata))).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('an edition', () => {
+  it('is read as it was laid out, a master of either version', () => {
+    fc.assert(
+      fc.property(anyEdition, fc.constantFrom(2 as const, 6 as const), (edition, masterKey) => {
+        expect(decodeMetaplexEdition(editionData(edition, masterKey))).toEqual(edition);
+      }),
+    );
+  });
+});
+
+describe('a token record', () => {
+  it('is read as it was laid out, also where it ends before the locked transfer', () => {
+    fc.assert(
+      fc.property(anyTokenRecord, (record) => {
+        expect(decodeTokenRecord(record.address as typeof coreProgram, tokenRecordData(record))).toEqual(
+          record,
+        );
+        const old = { ...record, locked_transfer: null };
+        expect(decodeTokenRecord(record.address as typeof coreProgram, tokenRecordData(old, true))).toEqual(
+          old,
+        );
+      }),
+    );
+  });
+
+  it('has a state and a role that there are', () => {
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 2, 0, 0, 0, 0))).not.toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(12, 255, 2, 0, 0, 0, 0))).toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 3, 0, 0, 0, 0))).toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 0, 0, 0, 1, 6, 0))).toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 0, 0, 0, 1, 255, 0))).not.toBeNull();
+  });
+});
+
+describe('an account of MPL Core', () => {
+  it('is read as it was laid out, an asset and a collection, with plugins known, unknown and external', () => {
+    fc.assert(
+      fc.property(anyCoreAsset, fc.option(fc.bigInt(0n, 2n ** 64n - 1n)), (asset, seq) => {
+        expect(decodeCoreAccount(coreAssetData(asset, seq))).toEqual(asset);
+      }),
+    );
+    fc.assert(
+      fc.property(anyCoreCollection, (collection) => {
+        expect(decodeCoreAccount(coreCollectionData(collection))).toEqual(collection);
+      }),
+    );
+  });
+
+  it('counts plugins of the collection where the asset has none of the type', () => {
+    fc.assert(
+      fc.property(anyCoreAsset, anyCoreCollection, (asset, collection) => {
+        const plugins = inheritedPlugins(asset, collection);
+        expect(plugins.royalties).toEqual(asset.plugins.royalties ?? collection.plugins.royalties);
+        expect(plugins.attributes).toEqual(asset.plugins.attributes ?? collection.plugins.attributes);
+        expect(inheritedPlugins(asset, null)).toEqual(asset.plugins);
+      }),
+    );
+  });
+
+  it('has no plugins when their registry is not where the header says, or says another type', () => {
+    const [asset] = fc.sample(anyCoreAsset, 1);
+    const bare = coreAssetData({ ...asset!, plugins: {} });
+    const full = coreAssetData({ ...asset!, plugins: { edition: { number: 7 } } });
+    const far = Uint8Array.from(full);
+    far.fill(255, bare.length + 1, bare.length + 9);
+    expect(decodeCoreAccount(far)).toEqual({ ...asset, plugins: {} });
+    const other = Uint8Array.from(full);
+    other[other.indexOf(9, bare.length + 9)] = 10;
+    expect(decodeCoreAccount(other)).toEqual({ ...asset, plugins: {} });
+  });
+
+  it('reads a plugin once, however often the registry names it', () => {
+    const attributes = Array.from({ length: 20_000 }, () => ({ trait: 'a', value: 'b' }));
+    const [asset] = fc.sample(anyCoreAsset, 1);
+    const data = coreAssetData({ ...asset!, plugins: { attributes } });
+    const bare = coreAssetData({ ...asset!, plugins: {} });
+    const offset = BigInt(data.indexOf(6, bare.length + 9));
+    const record = Buffer.alloc(10);
+    record.writeUInt8(6, 0);
+    record.writeBigUInt64LE(offset, 2);
+    const registry = new DataView(data.buffer, data.byteOffset).getBigUint64(bare.length + 1, true);
+    const head = Buffer.from([4, 0, 0, 0, 0]);
+    head.writeUInt32LE(20_000, 1);
+    const hostile = Buffer.concat([
+      data.subarray(0, Number(registry)),
+      head,
+      ...Array.from({ length: 20_000 }, () => record),
+    ]);
+    const started = performance.now();
+    expect(decodeCoreAccount(hostile)?.plugins.attributes).toHaveLength(20_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('metadata of Token-2022', () => {
+  it('is read as it was laid out, with additional fields and the group', () => {
+    const fields = fc.array(fc.tuple(anyText, anyText), { maxLength: 3 });
+    fc.assert(
+      fc.property(anyAddress, fc.option(anyAddress), fc.option(anyAddress), anyText, fields, (...given) => {
+        const [mint, updateAuthority, group, name, additionalMetadata] = given;
+        const read = readToken2022Metadata(
+          token2022Mint({ mint, updateAuthority, group, name, additionalMetadata }),
+        );
+        expect(read).toMatchObject({
+          updateAuthority,
+          name,
+          symbol: 'SYM',
+          uri: 'https://u',
+          additionalMetadata,
+          group,
+        });
+      }),
+    );
+  });
+
+  it('is none of a mint that has none', () => {
+    expect(readToken2022Metadata(new Uint8Array(82))).toBeNull();
+  });
+});
+
+describe('addresses of the metadata program', () => {
+  const find = (...seeds: (Buffer | Uint8Array)[]): string => {
+    const program = new PublicKey(metadataProgram);
+    return PublicKey.findProgramAddressSync(
+      [Buffer.from('metadata'), program.toBytes(), ...seeds],
+      program,
+    )[0].toBase58();
+  };
+  const mint = address('AH6wj7T8Ke5nbukjtcobjjs1CDWUcQxndtnLkKAdrSrM');
+
+  it('are where the program looks', async () => {
+    const bytes = new PublicKey(mint).toBytes();
+    expect(metadataAddress(mint)).toBe('7fXKY9tPpvYsdbSNyesUqo27WYC6ZsBEULdtngGHqLCK');
+    // The authority of its mint, which is its edition.
+    expect(editionAddress(mint)).toBe('FAzbjKo66M3tKhkKqegmWFaYr93FB74B1ChEBdFyKcip');
+    expect(editionAddress(mint)).toBe(find(bytes, Buffer.from('edition')));
+    const tokenAccount = address('8Xv3SpX94HHf32Apg4TeSeS3i2p6wuXeE8FBZr168Hti');
+    const record = find(bytes, Buffer.from('token_record'), new PublicKey(tokenAccount).toBytes());
+    expect(tokenRecordAddress(mint, tokenAccount)).toBe(record);
+    expect(await metadataAddresses([mint, mint])).toEqual([metadataAddress(mint), metadataAddress(mint)]);
+  });
+
+  it('are found anew only where they are not remembered', () => {
+    const mints = fc.sample(anyAddress, 300);
+    const timed = (): number => {
+      const started = performance.now();
+      for (const one of mints) metadataAddress(one);
+      return performance.now() - started;
+    };
+    const first = timed();
+    expect(Math.min(timed(), timed(), timed())).toBeLessThan(first / 3);
+  });
+
+  it('let other work have its turn', async () => {
+    // 4,000 take 300 ms on a fast machine, and others have their turn each 5.
+    const mints = fc.sample(anyAddress, 4_000);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await metadataAddresses(mints);
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('any bytes', () => {
+  it('are read or not, and never throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), fc.constantFrom(1, 2, 4, 5, 6, 11), (bytes, key) => {
+        for (const decode of decoders) decode(Uint8Array.of(key, ...bytes));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('cut anywhere are read or not, and never throw', () => {
+    fc.assert(
+      fc.property(anyData, fc.double({ min: 0, max: 1, noNaN: true }), (data, share) => {
+        for (const decode of decoders) decode(data.subarray(0, Math.floor(data.length * share)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('changed anywhere are read or not, and never throw', () => {
+    const changes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(anyData, changes, (data, changed) => {
+        const bytes = Uint8Array.from(data);
+        for (const [at, value] of changed) bytes[at % bytes.length] = value;
+        for (const decode of decoders) decode(bytes);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../../src/base/json.ts';
+import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
+import { dexParsers } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexPrograms, orderPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
+import { liquidityTables } from '../../../src/decoding/transaction/swap/liquidity-tables.ts';
+import { address } from '../../../src/solana/address.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import {
+  anchorData,
+  executedTransaction,
+  type InstructionSpec,
+  named,
+  tokenAccount,
+  transfer,
+} from './transaction-builder.ts';
+
+const CPMM = 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C';
+const RAYDIUM = '675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8';
+const accounts = Array.from({ length: 21 }, (_, at) => named(`account ${at}`));
+const provider = accounts[0] as ReturnType<typeof named>;
+
+const tokens = ['A', 'B'].flatMap((mint) => [
+  tokenAccount(`provider:${mint}`, named(mint), provider),
+  tokenAccount(`pool:${mint}`, named(mint), named('pool')),
+]);
+
+const readFirst = (said: readonly InstructionSpec[]): string => {
+  const run = executedTransaction(said, { tokens, signers: [provider] });
+  const [first] = run.instructions;
+  if (first === undefined) throw new RangeError('no instruction');
+  return writeJson((programParsers.get(first.program)?.read(first, run) ?? null) as never);
+};
+
+const mintShare: InstructionSpec = {
+  ...{ program: programs.token, height: 2 },
+  parsed: { type: 'mintTo', info: { mint: named('lp'), account: named('provider:lp'), amount: '9' } },
+};
+
+const burnt: InstructionSpec = {
+  ...{ program: programs.token, height: 2 },
+  parsed: { type: 'burn', info: { mint: named('A'), account: named('provider:A'), amount: '4' } },
+};
+
+describe('what is done to pools', () => {
+  it('is told of one that is made, by the accounts of its instruction', () => {
+    const made = (program: string, data: Uint8Array) => readFirst([{ program, height: 1, data, accounts }]);
+    expect(JSON.parse(made(CPMM, anchorData('initialize')))).toEqual([
+      {
+        type: 'CREATE_POOL',
+        info: {
+          ...{ pool_creator: accounts[0], liquidity_pool_address: accounts[3] },
+          ...{ token_mint_one: accounts[4], token_mint_two: accounts[5] },
+          ...{ token_vault_one: accounts[10], token_vault_two: accounts[11] },
+        },
+      },
+    ]);
+    expect(JSON.parse(made(RAYDIUM, Buffer.of(1)))[0].info.liquidity_pool_address).toBe(accounts[4]);
+  });
+
+  it('is not told of one whose instruction names too few accounts', () => {
+    const said = {
+      program: CPMM,
+      height: 1,
+      data: anchorData('initialize'),
+      accounts: accounts.slice(0, 11),
+    };
+    expect(readFirst([said])).toBe('null');
+  });
+
+  it('is told of what was given, without the share that was got for it', () => {
+    const said = [
+      { program: CPMM, height: 1, data: anchorData('deposit'), accounts },
+      transfer(2, 'provider:A', 'pool:A', 1_500_000n),
+      transfer(2, 'provider:B', 'pool:B', 2n),
+      mintShare,
+      burnt,
+      { program: CPMM, height: 1 },
+      transfer(2, 'provider:A', 'pool:A', 77n),
+    ];
+    expect(JSON.parse(readFirst(said))).toEqual([
+      {
+        type: 'ADD_LIQUIDITY',
+        info: {
+          ...{ liquidity_provider_address: provider, liquidity_pool_address: accounts[2] },
+          liquidity_added: [
+            { token_address: named('A'), amount: 1.5, amount_raw: 1_500_000 },
+            { token_address: named('B'), amount: 0.000002, amount_raw: 2 },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('is told of what was taken back', () => {
+    const said = [
+      { program: CPMM, height: 1, data: anchorData('withdraw'), accounts },
+      transfer(2, 'pool:A', 'provider:A', 3n),
+    ];
+    const [action] = JSON.parse(readFirst(said));
+    expect(action).toMatchObject({
+      type: 'REMOVE_LIQUIDITY',
+      info: { liquidity_removed: [{ token_address: named('A'), amount_raw: 3 }] },
+    });
+  });
+
+  it('is not told where nothing moved, nor of instructions that do something else', () => {
+    expect(readFirst([{ program: CPMM, height: 1, data: anchorData('deposit'), accounts }])).toBe('null');
+    expect(readFirst([{ program: CPMM, height: 1, data: anchorData('swap_base_input'), accounts }])).toBe(
+      'null',
+    );
+    expect(readFirst([{ program: CPMM, height: 1 }])).toBe('null');
+  });
+});
+
+describe('programs that people swap with', () => {
+  it('are all known by a name, each once', () => {
+    expect(dexParsers.length).toBe(dexPrograms.size + orderPrograms.size);
+    expect(new Map(dexParsers).size).toBe(dexParsers.length);
+    for (const [, { name }] of dexParsers) expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/);
+    expect(programParsers.get(address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'))?.name).toBe(
+      'JUPITER_V_6',
+    );
+    expect(dexPrograms.get(address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'))?.source).toBe(
+      'Pump.fun AMM',
+    );
+  });
+
+  it('have no instruction that both swaps and changes a pool', () => {
+    for (const [program, { creations, changes }] of liquidityTables) {
+      const swaps = dexPrograms.get(program)?.swaps;
+      for (const which of [...creations.keys(), ...changes.keys()]) expect(swaps?.has(which)).toBe(false);
+    }
+  });
+});

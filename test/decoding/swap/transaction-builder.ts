@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import {
+  EVENT_CALL,
+  instructionDiscriminator,
+} from '../../../src/decoding/transaction/events/discriminator.ts';
+import type {
+  ExecutedTransaction,
+  TransactionTokenAccount,
+} from '../../../src/decoding/transaction/executed-transaction.ts';
+import type { ExecutedInstruction, ParsedView } from '../../../src/decoding/transaction/instruction.ts';
+import { type Address, address, addressFromBytes } from '../../../src/solana/address.ts';
+import { programs } from '../../../src/solana/programs.ts';
+import { encodeEvent } from './encode-layout.ts';
+
+/** An address that is always the same for a name. */
+export const named = (name: string): Address => addressFromBytes(createHash('sha256').update(name).digest());
+
+/** What a built instruction says; what is left out is empty. */
+export type InstructionSpec = Readonly<{
+  program: Address | string;
+  /** 1 for an outer one. */
+  height: number | null;
+  accounts?: readonly string[];
+  data?: Uint8Array;
+  parsed?: ParsedView;
+}>;
+
+/** A token account for a test: `owner:mint`, with an amount before and after. */
+export const tokenAccount = (
+  of: string,
+  mint: Address,
+  owner: Address,
+  before = 0n,
+  after = 0n,
+): TransactionTokenAccount => ({
+  ...{ address: named(of), mint, owner, decimals: 6, program: programs.token, before, after },
+});
+
+/** Bytes of an Anchor instruction: its name, then numbers as u64. */
+export function anchorData(name: string, ...numbers: readonly bigint[]): Uint8Array {
+  const bytes = Buffer.alloc(8 * (numbers.length + 1));
+  bytes.write(instructionDiscriminator(name), 'hex');
+  for (const [at, number] of numbers.entries()) bytes.writeBigUInt64LE(number, 8 * (at + 1));
+  return bytes;
+}
+
+/** A transfer of tokens between accounts that have a name. */
+export const transfer = (
+  height: number | null,
+  source: string,
+  destination: string,
+  amount: bigint,
+): InstructionSpec => ({
+  program: programs.token,
+  height,
+  parsed: {
+    type: 'transfer',
+    info: { source: named(source), destination: named(destination), amount: String(amount) },
+  },
+});
+
+/** A transfer of lamports between wallets. */
+export const pay = (
+  height: number | null,
+  source: Address,
+  destination: Address,
+  lamports: bigint,
+): InstructionSpec => ({
+  program: programs.system,
+  height,
+  parsed: { type: 'transfer', info: { source, destination, lamports } },
+});
+
+/** A program's call of itself that leaves an event. */
+export const emitEvent = (
+  height: number | null,
+  program: string,
+  name: string,
+  members: Readonly<Record<string, unknown>>,
+): InstructionSpec => ({
+  program,
+  height,
+  data: Buffer.concat([Buffer.from(EVENT_CALL, 'hex'), encodeEvent(program, name, members)]),
+});
+
+/** Instructions with their numbers, and who called them. */
+export function numbered(instructions: readonly InstructionSpec[]): ExecutedInstruction[] {
+  const open: number[] = [];
+  let outer = -1;
+  let parent: Address | null = null;
+  return instructions.map(({ program: text, height, accounts, data, parsed }, index) => {
+    const program = address(text);
+    const depth = height ?? 2;
+    if (depth === 1) [outer, parent] = [outer + 1, program];
+    open.length = depth - 1;
+    const caller = depth === 1 ? null : (open.findLast((one) => one !== undefined) ?? null);
+    open.push(index);
+    return {
+      ...{ index, outer, height, caller, program },
+      parentProgram: depth === 1 ? null : parent,
+      accounts: (accounts ?? []) as readonly Address[],
+      data: data ?? new Uint8Array(0),
+      parsed: parsed ?? null,
+    };
+  });
+}
+
+/** A transaction that ran as built. */
+export function executedTransaction(
+  instructions: readonly InstructionSpec[],
+  given: Readonly<{
+    signers?: readonly Address[];
+    tokens?: readonly TransactionTokenAccount[];
+    logs?: readonly string[];
+    lamports?: Readonly<Record<string, readonly [before: bigint, after: bigint]>>;
+    fee?: bigint;
+    err?: string;
+  }> = {},
+): ExecutedTransaction {
+  const signers = given.signers ?? [named('user')];
+  const lamports = Object.entries(given.lamports ?? {});
+  const tokens = given.tokens ?? [];
+  return {
+    ...{ slot: 1n, blockTime: null, signatures: [], feePayer: signers[0] as Address, signers },
+    ...{ fee: given.fee ?? 5000n, err: given.err ?? null, instructions: numbered(instructions) },
+    accountKeys: lamports.map(([key]) => key as Address),
+    preBalances: lamports.map(([, [before]]) => before),
+    postBalances: lamports.map(([, [, after]]) => after),
+    logs: given.logs ?? [],
+    tokenAccounts: new Map(tokens.map((one) => [one.address, one])),
+    decimals: new Map(tokens.map(({ mint, decimals }) => [mint, decimals ?? 6])),
+  };
+}

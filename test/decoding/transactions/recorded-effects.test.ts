@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { parseJson, type WritableJson, writeJson } from '../../../src/base/json.ts';
+import type { Action } from '../../../src/decoding/transaction/action.ts';
+import {
+  type ParsedTransaction,
+  parsedTransaction,
+  parseEffects,
+} from '../../../src/decoding/transaction/parse-transaction.ts';
+import type { Address } from '../../../src/solana/address.ts';
+import { nativeMint } from '../../../src/solana/programs.ts';
+import {
+  readRecord,
+  readRecordedTransaction,
+  recordsOf,
+  recordsPresent,
+} from '../swap/recorded-transactions.ts';
+import { expectedEffects } from './expected-effects.ts';
+
+const files = Object.keys(expectedEffects);
+
+function deedsOf(file: string): ParsedTransaction {
+  const run = readRecordedTransaction(`${file}.json`);
+  return parsedTransaction(run, parseEffects(run), new Map(), { events: true });
+}
+
+type Info = { readonly [name: string]: WritableJson };
+
+const short = (address: WritableJson): string => String(address ?? '?').slice(0, 4);
+
+/** An action in the words of `expectedDeeds`; null for what is none of base programs'. */
+function line({ type, info, ix_index }: Action): string | null {
+  const { sender, receiver, wallet }: Info = info;
+  const parties: Record<string, string> = {
+    SOL_TRANSFER: `${short(sender)}>${short(receiver)}`,
+    TOKEN_TRANSFER: `${short(sender)}>${short(receiver)}`,
+    NFT_TRANSFER: `${short(sender)}>${short(receiver)}`,
+    TOKEN_CREATE: '',
+    TOKEN_MINT: `>${short(info.receiver_address)}`,
+    NFT_MINT: `>${short(info.owner)}`,
+    TOKEN_BURN: short(wallet),
+    NFT_BURN: short(wallet),
+  };
+  const who = parties[type];
+  if (who === undefined) return null;
+  const amount = info.amount_raw ?? info.amount;
+  const token = info.token_address ?? info.nft_address;
+  const words = [ix_index, type, amount === undefined ? '' : writeJson(amount), token && short(token), who];
+  return words.filter((word) => word !== '' && word !== undefined).join(' ');
+}
+
+/** What owners' balances changed by, by `owner mint`. */
+class Ledger {
+  readonly changes = new Map<string, bigint>();
+
+  add(owner: WritableJson, mint: WritableJson, amount: bigint): void {
+    const key = `${owner} ${mint}`;
+    const sum = (this.changes.get(key) ?? 0n) + amount;
+    if (sum === 0n) this.changes.delete(key);
+    else this.changes.set(key, sum);
+  }
+}
+
+type Balance = { accountIndex: number; owner?: string; mint: string; uiTokenAmount: { amount: string } };
+
+/** Changes as the record's balances have them, without wrapped SOL, which comes and goes as SOL. */
+function recordedChanges(file: string): Ledger {
+  const { meta } = readRecord(`${file}.json`) as unknown as {
+    meta: { preTokenBalances: Balance[]; postTokenBalances: Balance[] };
+  };
+  const run = readRecordedTransaction(`${file}.json`);
+  const ledger = new Ledger();
+  for (const [balances, sign] of [
+    [meta.preTokenBalances, -1n],
+    [meta.postTokenBalances, 1n],
+  ] as const) {
+    for (const { accountIndex, owner, mint, uiTokenAmount } of balances) {
+      // Nodes of 2021 did not record owners: the instruction that makes the account names it.
+      const account = run.accountKeys[accountIndex] as Address;
+      const holder = owner ?? run.tokenAccounts.get(account)?.owner;
+      if (mint !== nativeMint) ledger.add(holder, mint, sign * BigInt(uiTokenAmount.amount));
+    }
+  }
+  return ledger;
+}
+
+/** Changes as the actions have them. */
+function toldChanges({ actions }: ParsedTransaction): Ledger {
+  const ledger = new Ledger();
+  for (const { type, info } of actions) {
+    const mint = info.token_address ?? info.nft_address;
+    if (mint === undefined || mint === nativeMint || info.amount === undefined) continue;
+    const amount = BigInt(writeJson(info.amount_raw ?? info.amount));
+    if (type === 'TOKEN_TRANSFER' || type === 'NFT_TRANSFER') {
+      ledger.add(info.sender, mint, -amount);
+      ledger.add(info.receiver, mint, amount);
+    } else if (type === 'TOKEN_MINT') ledger.add(info.receiver_address, mint, amount);
+    else if (type === 'NFT_MINT') ledger.add(info.owner, mint, amount);
+    else if (type === 'TOKEN_BURN' || type === 'NFT_BURN') ledger.add(info.wallet, mint, -amount);
+  }
+  return ledger;
+}
+
+/** Token-2022 keeps a fee of each transfer in the account that receives it: 4 % of this one. */
+const withheld = new Map([
+  [
+    'tx-parser/OKXDEX_swap_0',
+    ['GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL 7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1', 14_352n],
+  ],
+] as const);
+
+/** Mints that come into being beside a swap: who got the first of them is not told. */
+const newBesideSwap = (file: string, { type }: ParsedTransaction): Set<string> =>
+  new Set(
+    readRecordedTransaction(`${file}.json`).instructions.flatMap(({ parsed }) =>
+      type === 'SWAP' && parsed?.type.startsWith('initializeMint') ? [String(parsed.info.mint)] : [],
+    ),
+  );
+
+describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/getTransaction)', () => {
+  it('are all here', () => {
+    const all = ['blockbuster-cnft', 'formfunction', 'pumpfun-bot', 'tx-parser'].flatMap((folder) =>
+      recordsOf(folder).map((name) => `${folder}/${name.replace(/\.json$/, '')}`),
+    );
+    const transactions = all.filter((path) => !path.includes('getaccountinfo'));
+    expect(transactions.toSorted()).toEqual(files.toSorted());
+  });
+
+  it.each(files)('%s: its transfers, mints and burns', (file) => {
+    const { type, protocol, actions } = deedsOf(file);
+    const told = actions.map(line).filter((words) => words !== null);
+    expect([type, protocol.name, ...told]).toEqual(expectedEffects[file]);
+  });
+
+  it.each(files)('%s: what is told of tokens adds up to what their balances changed by', (file) => {
+    const deeds = deedsOf(file);
+    const told = toldChanges(deeds);
+    const [holding = '', fee = 0n] = withheld.get(file as never) ?? [];
+    if (fee > 0n) told.add(...(holding.split(' ') as [string, string]), -fee);
+    const fresh = newBesideSwap(file, deeds);
+    const known = (ledger: Ledger) =>
+      new Map([...ledger.changes].filter(([key]) => !fresh.has(key.split(' ')[1] ?? '')));
+    expect(known(told)).toEqual(known(recordedChanges(file)));
+  });
+
+  it.each(files)('%s: what is told is JSON, in the order of the interface', (file) => {
+    const deeds = deedsOf(file);
+    parseJson(writeJson(deeds as unknown as WritableJson));
+    const rank = ({ type }: Action) =>
+      /^(TOKEN|NFT)_TRANSFER$/.test(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0;
+    const places = deeds.actions.map((action) => rank(action) * 1000 + action.ix_index);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    for (const { type, info, parent_protocol } of deeds.actions) {
+      if (type === 'UNKNOWN') expect(info).toEqual({});
+      if (parent_protocol !== undefined) expect(parent_protocol).toMatch(/^\w{32,44}$/);
+    }
+  });
+});

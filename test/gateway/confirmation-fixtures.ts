@@ -1,0 +1,105 @@
+import { parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
+import type { Confirmations, SentTransaction } from '../../src/gateway/rest/confirmations.ts';
+import type { Call, RpcClient } from '../../src/protocol/call.ts';
+import type { Commitment } from '../../src/protocol/commitment.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { blockhashFromBytes } from '../../src/solana/blockhash.ts';
+import type { Signature } from '../../src/solana/signature.ts';
+import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+
+type Asked = Readonly<{ network: string; method: string; params: unknown[] }>;
+
+/** Nodes that say what a test wants. */
+export class FakeNodes implements RpcClient {
+  readonly asked: Asked[] = [];
+  status: (signature: string) => WritableJson = () => null;
+  slot = 1_000;
+  tip = { absoluteSlot: 1_000, blockHeight: 900 };
+  isValid = false;
+  isAway = false;
+  #rounds = 0;
+  #wake: (() => void) | null = null;
+
+  async request({ network, method, params }: Call) {
+    const list = parseJson(String(params)) as unknown[];
+    this.asked.push({ network, method, params: list });
+    this.#rounds++;
+    this.#wake?.();
+    if (this.isAway) throw new Failure('UPSTREAM_UNAVAILABLE');
+    return { body: Buffer.from(writeJson(this.#answer(method, list))), errorCode: 0 };
+  }
+
+  #answer(method: string, [first]: unknown[]): WritableJson {
+    const context = { slot: this.slot };
+    if (method === 'getEpochInfo') return this.tip;
+    if (method === 'isBlockhashValid') return { context, value: this.isValid };
+    return { context, value: (first as string[]).map((one) => this.status(one)) };
+  }
+
+  count(method: string): number {
+    return this.asked.filter((one) => one.method === method).length;
+  }
+
+  /** How often they were asked of a network. */
+  of(network: string): number {
+    return this.asked.filter((one) => one.network === network).length;
+  }
+
+  /** Waits for as many rounds as it takes to ask for a transaction of another network so often. */
+  async rounds(count: number, confirmations: Confirmations): Promise<void> {
+    const leaving = new AbortController();
+    const never = { blockhash: null, lastValidBlockHeight: null };
+    const status = this.status;
+    this.status = () => null;
+    const wait = confirmations.wait(sent(9_999, { network: 'testnet', ...never }), leaving.signal);
+    const target = this.of('testnet') + count;
+    while (this.of('testnet') < target) await this.more(1);
+    this.status = status;
+    leaving.abort();
+    await wait.catch(() => {});
+  }
+
+  /** Waits until they were asked so many times more. */
+  async more(calls: number): Promise<void> {
+    const target = this.#rounds + calls;
+    while (this.#rounds < target) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** A feed of which a test holds every listener. */
+export class FakeFeed implements Feed {
+  readonly listeners: FeedListener[] = [];
+  ended = 0;
+
+  async open(_: unknown, listener: FeedListener): Promise<() => void> {
+    this.listeners.push(listener);
+    return () => {
+      this.ended++;
+    };
+  }
+}
+
+export const signatureOf = (n: number): Signature => {
+  const bytes = new Uint8Array(64);
+  new DataView(bytes.buffer).setUint32(0, n + 1);
+  return encodeBase58(bytes) as Signature;
+};
+
+export const blockhash = blockhashFromBytes(new Uint8Array(32).fill(7));
+export const landed = (confirmationStatus: Commitment, err: WritableJson = null): WritableJson => ({
+  ...{ confirmationStatus, err, slot: 5, confirmations: 1 },
+});
+
+export const sent = (n: number, more: Partial<SentTransaction> = {}): SentTransaction => ({
+  network: 'mainnet-beta',
+  signature: signatureOf(n),
+  commitment: 'confirmed',
+  blockhash,
+  lastValidBlockHeight: 1_000n,
+  ...more,
+});

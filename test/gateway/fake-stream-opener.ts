@@ -1,0 +1,46 @@
+import type { Failure } from '../../src/protocol/errors.ts';
+import type { StreamRpc } from '../../src/streams/geyser/geyser-handler.ts';
+import type { StreamOpener } from '../../src/streams/geyser/stream-opener.ts';
+
+/** A hub that writes down what it was asked, and answers what it is told to. */
+export class FakeStreamOpener implements StreamOpener {
+  readonly events: string[];
+  readonly #name: string;
+  refusal: Error | null = null;
+  /** What a request on a stream waits for. */
+  waits: Promise<void> | null = null;
+
+  constructor(name: string, events: string[]) {
+    this.#name = name;
+    this.events = events;
+  }
+
+  open(rpc: StreamRpc) {
+    if (this.refusal !== null) throw this.refusal;
+    this.events.push(`${this.#name} opens ${rpc}`);
+    return {
+      request: async () => {
+        if (this.refusal !== null) throw this.refusal;
+        await this.waits;
+        this.events.push(`${this.#name} is asked`);
+      },
+      close: () => void this.events.push(`${this.#name} closes`),
+    };
+  }
+
+  unary(rpc: string, request: Uint8Array): Uint8Array {
+    if (this.refusal !== null) throw this.refusal;
+    this.events.push(`${this.#name} answers ${rpc}`);
+    return new Uint8Array(request.length * 2);
+  }
+}
+
+/** What a call was refused with. */
+export function refusalOf(call: () => unknown): Failure {
+  try {
+    call();
+  } catch (thrown) {
+    return thrown as Failure;
+  }
+  throw new Error('it was not refused');
+}

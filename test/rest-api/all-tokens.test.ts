@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { Chain } from '../../src/decoding/chain/chain.ts';
+import { TokenNames } from '../../src/decoding/token/token-names.ts';
+import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
+import type { Address } from '../../src/solana/address.ts';
+import { nativeMint, programs } from '../../src/solana/programs.ts';
+import { openRig, type Rig } from '../localnet/rig.ts';
+import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
+import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
+import {
+  Documents,
+  heldNft,
+  heldToken,
+  listing,
+  metadata,
+  numbered,
+  tokenServices,
+} from './token-fixtures.ts';
+
+/** Holds 250 tokens, each with metadata and an image off the chain. */
+const RICH = key(40);
+/** Holds tokens of each kind. */
+const MIXED = key(41);
+const POOR = key(42);
+
+const [LISTED, PLAIN, NAMELESS, SEMI, NFT, EMPTY, TWICE, IN_2022, FIVE] = [
+  900, 901, 902, 903, 904, 905, 906, 907, 908,
+];
+const documentOf = (n: number): string => `https://example.org/${n}.json`;
+const imageOf = (n: number): string => `https://example.org/${n}.png`;
+
+const rich = Array.from({ length: 250 }, (_, n) =>
+  heldToken(n, RICH, { amount: 10n ** 9n + BigInt(n), decimals: 6, metadataFields: { uri: documentOf(n) } }),
+).flat();
+
+const mixed = [
+  ...heldToken(LISTED, MIXED, { amount: 5n, decimals: 1, metadataFields: { uri: documentOf(LISTED) } }),
+  ...heldToken(PLAIN, MIXED, {
+    amount: 123_456_789n,
+    decimals: 6,
+    metadataFields: { uri: documentOf(PLAIN) },
+  }),
+  ...heldToken(NAMELESS, MIXED, { amount: 1n, decimals: 9, metadataFields: null }),
+  // One of a hundred, and with metadata: a fungible of which the wallet has one.
+  ...heldToken(SEMI, MIXED, { amount: 1n, decimals: 0, supply: 100n, metadataFields: { standard: 1 } }),
+  ...heldNft(NFT, MIXED),
+  // It says that it is one of a kind, and there are five.
+  ...heldToken(FIVE, MIXED, { amount: 5n, decimals: 0, metadataFields: { standard: 0 } }),
+  ...heldToken(EMPTY, MIXED, { amount: 0n, decimals: 2 }),
+  ...heldToken(TWICE, MIXED, {
+    amount: 7n,
+    decimals: 0,
+    supply: 10n,
+    metadataFields: { uri: documentOf(PLAIN) },
+  }),
+  [numbered(3, TWICE), tokenAccount(numbered(1, TWICE), MIXED, 3n)] as const,
+  [numbered(1, IN_2022), mint(50n, 1, programs.token2022)] as const,
+  [numbered(2, IN_2022), tokenAccount(numbered(1, IN_2022), MIXED, 50n, null, programs.token2022)] as const,
+  metadata(numbered(1, IN_2022), { name: 'Two', symbol: 'T22' }),
+  [numbered(3, 0), tokenAccount(nativeMint, MIXED, 1_500_000_000n)] as const,
+];
+
+let rig: Rig;
+let caller: LedgerCaller;
+beforeAll(async () => {
+  rig = await openRig({ accounts: [...rich, ...mixed] });
+  rig.freeze(2);
+});
+afterAll(() => rig.close());
+
+type Token = {
+  address: string;
+  balance: number;
+  associated_account: string;
+  info: { name: string; symbol: string; image: string; decimals: number };
+  isFrozen: boolean;
+};
+
+const listed = listing({
+  [numbered(1, LISTED)]: { name: 'Listed', symbol: 'LST', image: 'https://example.org/listed.png' },
+});
+const documents = new Documents({
+  [documentOf(LISTED)]: { image: 'https://example.org/another.png' },
+  [documentOf(PLAIN)]: { image: imageOf(PLAIN) },
+  ...Object.fromEntries(Array.from({ length: 250 }, (_, n) => [documentOf(n), { image: imageOf(n) }])),
+});
+const tokensOf = async (wallet: Address): Promise<Map<string, Token[]>> => {
+  const { result } = await answerOf(allTokens, { wallet }, caller, tokenServices(documents, listed));
+  return Map.groupBy(result as unknown as Token[], ({ address }) => address);
+};
+
+beforeAll(() => {
+  caller = new LedgerCaller(rig);
+});
+
+describe('all tokens of a wallet', () => {
+  it('are told of 250 with metadata in two calls and one for each hundred accounts', async () => {
+    const answer = await answerOf(allTokens, { wallet: RICH }, caller, tokenServices(documents));
+    expect(answer.message).toBe('250 tokens fetched successfully');
+    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 5 });
+    expect(new Set(documents.reads()).size).toBe(250);
+    const tokens = answer.result as unknown as Token[];
+    expect(tokens.find(({ address }) => address === numbered(1, 7))).toEqual({
+      address: numbered(1, 7),
+      balance: 1000.000007,
+      associated_account: numbered(2, 7),
+      info: { name: 'Token 7', symbol: 'TKN', image: imageOf(7), decimals: 6 },
+      isFrozen: false,
+    });
+    const mints = Array.from({ length: 250 }, (_, n) => numbered(1, n));
+    expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
+  });
+
+  it('need half as many calls when a list names them, and no document', async () => {
+    const all = Array.from({ length: 250 }, (_, n) => [
+      numbered(1, n),
+      { name: `Listed ${n}`, symbol: 'L', image: imageOf(n) },
+    ]);
+    const services = tokenServices(documents, listing(Object.fromEntries(all)));
+    const { result } = await answerOf(allTokens, { wallet: RICH }, caller, services);
+    expect(result).toHaveLength(250);
+    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 3 });
+    expect(documents.reads()).toEqual([]);
+  });
+
+  it('are named by the list, then by metadata, then by words that say that nothing is known', async () => {
+    const tokens = await tokensOf(MIXED);
+    const infoOf = (n: number) => tokens.get(numbered(1, n))?.[0]?.info;
+    expect(infoOf(LISTED)).toEqual({
+      ...{ name: 'Listed', symbol: 'LST', image: 'https://example.org/listed.png', decimals: 1 },
+    });
+    expect(infoOf(PLAIN)).toEqual({ name: 'Token 901', symbol: 'TKN', image: imageOf(PLAIN), decimals: 6 });
+    expect(infoOf(NAMELESS)).toEqual({ name: 'Unknown Token', symbol: 'Token', image: '', decimals: 9 });
+    expect(infoOf(IN_2022)).toEqual({ name: 'Two', symbol: 'T22', image: '', decimals: 1 });
+    expect(tokens.get(nativeMint)?.[0]).toMatchObject({
+      ...{ balance: 1.5, info: { name: 'Wrapped SOL', symbol: 'SOL', decimals: 9 } },
+    });
+    expect(documents.reads()).toEqual([documentOf(PLAIN)]);
+  });
+
+  it('are those with something in them, in whole tokens, one for each token account', async () => {
+    const tokens = await tokensOf(MIXED);
+    const balances = (n: number) => tokens.get(numbered(1, n))?.map(({ balance }) => balance);
+    expect(balances(PLAIN)).toEqual([123.456789]);
+    expect(balances(NAMELESS)).toEqual([1e-9]);
+    expect(balances(TWICE)).toEqual([7, 3]);
+    expect(balances(IN_2022)).toEqual([5]);
+    expect(balances(EMPTY)).toBeUndefined();
+  });
+
+  it('are no NFTs, but a token of many of which the wallet has one', async () => {
+    const tokens = await tokensOf(MIXED);
+    expect(tokens.has(numbered(1, NFT))).toBe(false);
+    expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
+    expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
+  });
+
+  it('are none in a wallet that has none, in two calls', async () => {
+    caller.counts();
+    expect(await answerOf(allTokens, { wallet: POOR }, caller, tokenServices(documents))).toEqual({
+      ...{ message: '0 tokens fetched successfully', result: [] },
+    });
+    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2 });
+  });
+
+  it('are not told when a node says what no node says', async () => {
+    const liar = new LedgerCaller(rig);
+    liar.answering = ({ method }) =>
+      method === 'getTokenAccountsByOwner'
+        ? Promise.resolve({ value: [{ pubkey: 7 }] } as JsonValue)
+        : undefined;
+    expect(await failureOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+  });
+
+  it('are only those of the wallet, whatever a node says', async () => {
+    const liar = new LedgerCaller(rig);
+    liar.answering = (made) =>
+      made.method === 'getTokenAccountsByOwner' && made.params[0] === POOR
+        ? liar.request(made.network as 'devnet', made.method, [RICH, ...made.params.slice(1)])
+        : undefined;
+    expect((await answerOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).result).toEqual([]);
+  });
+
+  it.each([
+    [{}, 'wallet', 'is missing: send an address in base58'],
+    [{ wallet: 'me' }, 'wallet', 'must be an address: 32 bytes in base58'],
+    [{ wallet: POOR, network: 'main' }, 'network', 'must be one of mainnet-beta, devnet, testnet'],
+  ])('are not told for %j', async (fields, field, message) => {
+    expect(await failureOf(allTokens, fields, caller, tokenServices(documents))).toMatchObject({
+      problems: [{ field, message }],
+    });
+  });
+});
+
+describe('names of many mints', () => {
+  const sources = { list: listed, offChain: documents };
+  const namesOf = (mints: Address[], most = 1000) =>
+    new TokenNames(sources, { mintsMax: most }).names(new Chain('mainnet-beta', caller), mints);
+
+  it('take one call for a hundred accounts, each read once', async () => {
+    caller.counts();
+    const mints = Array.from({ length: 60 }, (_, n) => numbered(1, n % 50));
+    const names = await namesOf([...mints, numbered(1, LISTED), POOR]);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 2 });
+    expect(names.size).toBe(51);
+    expect(names.get(numbered(1, 3))).toEqual({
+      ...{ name: 'Token 3', symbol: 'TKN', image_uri: imageOf(3), decimals: 6 },
+    });
+    expect(names.get(numbered(1, LISTED))).toEqual({
+      ...{ name: 'Listed', symbol: 'LST', image_uri: 'https://example.org/listed.png', decimals: 1 },
+    });
+    expect(names.has(POOR)).toBe(false);
+    documents.reads();
+  });
+
+  it('are of so many mints at the most', async () => {
+    const names = await namesOf([numbered(1, 1), numbered(1, 2), numbered(1, 3)], 2);
+    expect([...names.keys()]).toEqual([numbered(1, 1), numbered(1, 2)]);
+  });
+
+  it('of no mints take no call', async () => {
+    caller.counts();
+    expect((await namesOf([])).size).toBe(0);
+    expect(caller.counts()).toEqual({});
+  });
+});

@@ -1,0 +1,511 @@
+import * as spl from '@solana/spl-token';
+import {
+  AddressLookupTableAccount,
+  AddressLookupTableProgram,
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  StakeProgram,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { readExecutedTransaction } from '../../src/decoding/transaction/read-executed-transaction.ts';
+import { parsed } from '../../src/rest-api/transaction/parsed.ts';
+import { raw } from '../../src/rest-api/transaction/raw.ts';
+import { SOL } from '../localnet/ledger/lab.ts';
+import { openRig, type Rig } from '../localnet/rig.ts';
+import { answerOf, LedgerCaller } from './ledger-caller.ts';
+import { TransactionSender } from './transaction-sender.ts';
+
+const TOKEN = { address: String(spl.TOKEN_PROGRAM_ID), name: 'Token Program' };
+const TOKEN_2022 = { address: String(spl.TOKEN_2022_PROGRAM_ID), name: 'TOKEN_2022_PROGRAM' };
+const SYSTEM = { address: String(SystemProgram.programId), name: 'SYSTEM_PROGRAM' };
+const MEMO = { address: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', name: 'MEMO_PROGRAM' };
+const WRAPPED_SOL = String(spl.NATIVE_MINT);
+
+let rig: Rig;
+let caller: LedgerCaller;
+let sending: TransactionSender;
+/** Every transaction that the tests sent. */
+const sent: string[] = [];
+
+beforeAll(async () => {
+  rig = await openRig();
+  caller = new LedgerCaller(rig);
+  sending = new TransactionSender(rig);
+});
+afterAll(() => rig.close());
+
+type Shown = Record<string, JsonValue> & {
+  actions: { type: string; info: Record<string, JsonValue> }[];
+  type: string;
+};
+
+function send(...request: Parameters<TransactionSender['send']>): string {
+  const signature = sending.send(...request);
+  rig.freeze();
+  sent.push(signature);
+  return signature;
+}
+
+async function shown(signature: string): Promise<Shown> {
+  const { result } = await answerOf(parsed, { txn_signature: signature }, caller);
+  return result as Shown;
+}
+
+const actionsOf = async (...request: Parameters<TransactionSender['send']>) =>
+  (await shown(send(...request))).actions;
+
+const memo = (text: string): TransactionInstruction =>
+  new TransactionInstruction({ programId: new PublicKey(MEMO.address), keys: [], data: Buffer.from(text) });
+
+const rent = (bytes: number): number => (bytes + 128) * 6960;
+
+const createMint = (payer: Keypair, mint: Keypair, decimals: number, program = spl.TOKEN_PROGRAM_ID) => [
+  SystemProgram.createAccount({
+    fromPubkey: payer.publicKey,
+    newAccountPubkey: mint.publicKey,
+    lamports: rent(spl.MINT_SIZE),
+    space: spl.MINT_SIZE,
+    programId: program,
+  }),
+  spl.createInitializeMint2Instruction(mint.publicKey, decimals, payer.publicKey, null, program),
+];
+
+const accountOf = (owner: PublicKey, mint: Keypair, program = spl.TOKEN_PROGRAM_ID): PublicKey =>
+  spl.getAssociatedTokenAddressSync(mint.publicKey, owner, true, program);
+
+const createAccount = (payer: Keypair, owner: PublicKey, mint: Keypair, program = spl.TOKEN_PROGRAM_ID) =>
+  spl.createAssociatedTokenAccountInstruction(
+    payer.publicKey,
+    accountOf(owner, mint, program),
+    owner,
+    mint.publicKey,
+    program,
+  );
+
+/** A mint of which its maker holds some. */
+function tokenOf(payer: Keypair, decimals: number, amount: bigint, program = spl.TOKEN_PROGRAM_ID): Keypair {
+  const mint = Keypair.generate();
+  const own = accountOf(payer.publicKey, mint, program);
+  send(
+    [payer, mint],
+    [
+      ...createMint(payer, mint, decimals, program),
+      createAccount(payer, payer.publicKey, mint, program),
+      spl.createMintToInstruction(mint.publicKey, own, payer.publicKey, amount, [], program),
+    ],
+  );
+  return mint;
+}
+
+describe('what moves SOL', () => {
+  it('is SOL_TRANSFER, with who paid the fee and when it was', async () => {
+    const [from, to] = [sending.wallet(), Keypair.generate()];
+    const keys = { fromPubkey: from.publicKey, toPubkey: to.publicKey };
+    const signature = send(
+      [from],
+      [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 10_000 }),
+        SystemProgram.transfer({ ...keys, lamports: 2_500_000 }),
+      ],
+    );
+    const [{ blockTime }] = await rig.result('getSignaturesForAddress', [
+      String(to.publicKey),
+      { commitment: 'confirmed' },
+    ]);
+    expect(await shown(signature)).toEqual({
+      timestamp: new Date(blockTime * 1000).toISOString(),
+      fee: 0.000005,
+      fee_payer: String(from.publicKey),
+      signers: [String(from.publicKey)],
+      signatures: [signature],
+      protocol: SYSTEM,
+      type: 'SOL_TRANSFER',
+      status: 'Success',
+      token_balance_changes: [],
+      actions: [
+        {
+          info: {
+            sender: String(from.publicKey),
+            receiver: String(to.publicKey),
+            amount: 0.0025,
+            amount_raw: 2_500_000,
+          },
+          source_protocol: SYSTEM,
+          type: 'SOL_TRANSFER',
+          ix_index: 1,
+        },
+      ],
+      events: [],
+    });
+  });
+
+  it('is told of a transfer with a seed too, and of one that failed with the status Fail', async () => {
+    const from = sending.wallet();
+    const derived = await PublicKey.createWithSeed(from.publicKey, 'purse', SystemProgram.programId);
+    const keys = { basePubkey: from.publicKey, seed: 'purse', programId: SystemProgram.programId };
+    send([from], [SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: derived, lamports: SOL })]);
+    const [back] = await actionsOf(
+      [from],
+      [SystemProgram.transfer({ ...keys, fromPubkey: derived, toPubkey: from.publicKey, lamports: 7 })],
+    );
+    expect(back).toMatchObject({
+      type: 'SOL_TRANSFER',
+      info: { sender: String(derived), receiver: String(from.publicKey), amount: 7e-9, amount_raw: 7 },
+    });
+    const failing = SystemProgram.transfer({
+      fromPubkey: from.publicKey,
+      toPubkey: derived,
+      lamports: 100 * SOL,
+    });
+    const failed = await shown(send([from], [failing], { InstructionError: [0, { Custom: 1 }] }));
+    expect(failed).toMatchObject({
+      status: 'Fail',
+      type: 'SOL_TRANSFER',
+      events: [],
+      token_balance_changes: [],
+    });
+  });
+});
+
+describe('what is written down', () => {
+  it('is MEMO', async () => {
+    const [payer, to] = [sending.wallet(), Keypair.generate()];
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: to.publicKey,
+      lamports: SOL,
+    });
+    const both = await shown(send([payer], [transfer, memo('Grüße 🌞')]));
+    expect(both.actions.map(({ type }) => type)).toEqual(['MEMO', 'SOL_TRANSFER']);
+    expect(both.actions[0]).toEqual({
+      info: { message: 'Grüße 🌞' },
+      source_protocol: MEMO,
+      type: 'MEMO',
+      ix_index: 1,
+    });
+  });
+});
+
+describe.each([
+  ['Token', spl.TOKEN_PROGRAM_ID, TOKEN],
+  ['Token-2022', spl.TOKEN_2022_PROGRAM_ID, TOKEN_2022],
+])('tokens of the %s program', (_, program, protocol) => {
+  it('are TOKEN_CREATE and TOKEN_MINT when they come into being, and nothing is told of their accounts', async () => {
+    const payer = sending.wallet();
+    const mint = Keypair.generate();
+    const own = accountOf(payer.publicKey, mint, program);
+    const made = await shown(
+      send(
+        [payer, mint],
+        [
+          ...createMint(payer, mint, 6, program),
+          createAccount(payer, payer.publicKey, mint, program),
+          spl.createMintToInstruction(
+            mint.publicKey,
+            own,
+            payer.publicKey,
+            18_446_744_073_709_551_615n,
+            [],
+            program,
+          ),
+        ],
+      ),
+    );
+    const token_address = String(mint.publicKey);
+    const inner = made.actions.length;
+    expect(made).toMatchObject({ type: 'TOKEN_CREATE', protocol });
+    expect(made.actions.map(({ type, info }) => ({ type, info }))).toEqual([
+      { type: 'TOKEN_CREATE', info: { token_address } },
+      {
+        type: 'TOKEN_MINT',
+        info: {
+          amount: 18_446_744_073_709.55,
+          amount_raw: 18_446_744_073_709_551_615n,
+          receiver_address: String(payer.publicKey),
+          token_address,
+        },
+      },
+    ]);
+    expect(inner).toBe(2);
+    expect(made.token_balance_changes).toEqual([
+      {
+        address: String(own),
+        decimals: 6,
+        change_amount: 18_446_744_073_709_551_615n,
+        post_balance: 18_446_744_073_709_551_615n,
+        pre_balance: 0,
+        mint: token_address,
+        owner: String(payer.publicKey),
+      },
+    ]);
+  });
+
+  it('are TOKEN_TRANSFER between wallets, checked or not, also to an account that is made on the way', async () => {
+    const [payer, to] = [sending.wallet(), Keypair.generate()];
+    const mint = tokenOf(payer, 6, 1_000_000n, program);
+    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
+    const transfers = await actionsOf(
+      [payer],
+      [
+        createAccount(payer, to.publicKey, mint, program),
+        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1_500n, [], program),
+        spl.createTransferCheckedInstruction(
+          own!,
+          mint.publicKey,
+          theirs!,
+          payer.publicKey,
+          2_000n,
+          6,
+          [],
+          program,
+        ),
+      ],
+    );
+    const parties = {
+      receiver: String(to.publicKey),
+      sender: String(payer.publicKey),
+      receiver_associated_account: String(theirs),
+      token_address: String(mint.publicKey),
+    };
+    const told = transfers.filter(({ type }) => type === 'TOKEN_TRANSFER');
+    expect(told.map(({ info }) => info)).toEqual([
+      { amount: 0.0015, amount_raw: 1_500, ...parties },
+      { amount: 0.002, amount_raw: 2_000, ...parties },
+    ]);
+    expect(transfers).toEqual(told);
+  });
+
+  it('are TOKEN_BURN when they are burnt, by their owner or one who may', async () => {
+    const [payer, delegate] = [sending.wallet(), sending.wallet()];
+    const mint = tokenOf(payer, 2, 1_000n, program);
+    const own = accountOf(payer.publicKey, mint, program);
+    const approve = spl.createApproveInstruction(own, delegate.publicKey, payer.publicKey, 500n, [], program);
+    const told = await shown(
+      send(
+        [payer, delegate],
+        [
+          approve,
+          spl.createBurnInstruction(own, mint.publicKey, payer.publicKey, 125n, [], program),
+          spl.createBurnCheckedInstruction(own, mint.publicKey, delegate.publicKey, 50n, 2, [], program),
+        ],
+      ),
+    );
+    expect(told).toMatchObject({ type: 'TOKEN_BURN', protocol });
+    expect(told.actions.map(({ type, info }) => ({ type, info }))).toEqual([
+      {
+        type: 'APPROVE',
+        info: {
+          amount: '500',
+          delegate: String(delegate.publicKey),
+          owner: String(payer.publicKey),
+          source: String(own),
+        },
+      },
+      ...[
+        [1.25, 125],
+        [0.5, 50],
+      ].map(([amount, amount_raw]) => ({
+        type: 'TOKEN_BURN',
+        info: { wallet: String(payer.publicKey), amount, amount_raw, token_address: String(mint.publicKey) },
+      })),
+    ]);
+  });
+
+  it('are NFT_TRANSFER and NFT_BURN where there is one, without decimals', async () => {
+    const [payer, to] = [sending.wallet(), sending.wallet()];
+    const mint = tokenOf(payer, 0, 1n, program);
+    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
+    const nft_address = String(mint.publicKey);
+    const moved = await actionsOf(
+      [payer],
+      [
+        createAccount(payer, to.publicKey, mint, program),
+        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1n, [], program),
+      ],
+    );
+    expect(moved).toEqual([
+      {
+        info: {
+          amount: 1,
+          receiver: String(to.publicKey),
+          sender: String(payer.publicKey),
+          receiver_associated_account: String(theirs),
+          nft_address,
+        },
+        source_protocol: protocol,
+        type: 'NFT_TRANSFER',
+        ix_index: expect.any(Number),
+      },
+    ]);
+    const burnt = await actionsOf(
+      [to],
+      [spl.createBurnInstruction(theirs!, mint.publicKey, to.publicKey, 1n, [], program)],
+    );
+    expect(burnt).toEqual([
+      {
+        info: { wallet: String(to.publicKey), nft_address, amount: 1 },
+        source_protocol: protocol,
+        type: 'NFT_BURN',
+        ix_index: 0,
+      },
+    ]);
+  });
+
+  it('are no NFT where somebody has more than one', async () => {
+    const [payer, to] = [sending.wallet(), Keypair.generate()];
+    const mint = tokenOf(payer, 0, 3n, program);
+    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
+    const moved = await actionsOf(
+      [payer],
+      [
+        createAccount(payer, to.publicKey, mint, program),
+        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1n, [], program),
+      ],
+    );
+    expect(moved.map(({ type }) => type)).toEqual(['TOKEN_TRANSFER']);
+  });
+});
+
+describe('token accounts that no balance tells of', () => {
+  it('are known from what made them: wrapped SOL that is there for one transfer', async () => {
+    const [payer, purse, to] = [sending.wallet(), Keypair.generate(), Keypair.generate()];
+    const theirs = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, to.publicKey);
+    const open = SystemProgram.createAccount({
+      fromPubkey: payer.publicKey,
+      newAccountPubkey: purse.publicKey,
+      lamports: rent(spl.ACCOUNT_SIZE) + SOL,
+      space: spl.ACCOUNT_SIZE,
+      programId: spl.TOKEN_PROGRAM_ID,
+    });
+    const make = spl.createAssociatedTokenAccountIdempotentInstruction(
+      payer.publicKey,
+      theirs,
+      to.publicKey,
+      spl.NATIVE_MINT,
+    );
+    const told = await shown(
+      send(
+        [payer, purse],
+        [
+          open,
+          spl.createInitializeAccount3Instruction(purse.publicKey, spl.NATIVE_MINT, payer.publicKey),
+          make,
+          spl.createTransferInstruction(purse.publicKey, theirs, payer.publicKey, SOL / 4),
+          spl.createCloseAccountInstruction(purse.publicKey, payer.publicKey, payer.publicKey),
+        ],
+      ),
+    );
+    expect(told.actions).toEqual([
+      {
+        info: {
+          amount: 0.25,
+          amount_raw: SOL / 4,
+          receiver: String(to.publicKey),
+          sender: String(payer.publicKey),
+          receiver_associated_account: String(theirs),
+          token_address: WRAPPED_SOL,
+        },
+        source_protocol: TOKEN,
+        type: 'TOKEN_TRANSFER',
+        ix_index: expect.any(Number),
+      },
+    ]);
+  });
+});
+
+describe('other base programs', () => {
+  it('are told under the name of the instruction: stake that is made and delegated', async () => {
+    const [payer, stake] = [sending.wallet(), Keypair.generate()];
+    const votePubkey = new PublicKey(rig.node.genesis.voteAccount);
+    const keys = { stakePubkey: stake.publicKey, authorizedPubkey: payer.publicKey };
+    const told = await actionsOf(
+      [payer, stake],
+      [
+        StakeProgram.createAccount({
+          fromPubkey: payer.publicKey,
+          stakePubkey: stake.publicKey,
+          authorized: { staker: payer.publicKey, withdrawer: payer.publicKey },
+          lamports: 2 * SOL,
+        }),
+        StakeProgram.delegate({ ...keys, votePubkey }),
+      ].flatMap(({ instructions }) => instructions),
+    );
+    expect(told.map(({ type }) => type)).toEqual(['INITIALIZE', 'DELEGATE']);
+    expect(told[1]).toMatchObject({
+      source_protocol: { name: 'STAKE_PROGRAM' },
+      info: { stakeAccount: String(stake.publicKey), voteAccount: String(votePubkey) },
+    });
+  });
+});
+
+describe('a message of version 0', () => {
+  it('is told with the keys that it looked up', async () => {
+    const [payer, to] = [sending.wallet(), Keypair.generate()];
+    const [create, table] = AddressLookupTableProgram.createLookupTable({
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      recentSlot: rig.slot('processed') - 1,
+    });
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      payer: payer.publicKey,
+      authority: payer.publicKey,
+      lookupTable: table,
+      addresses: [to.publicKey],
+    });
+    const made = await actionsOf([payer], [create, extend]);
+    expect(made.map(({ type }) => type)).toEqual([
+      'CREATELOOKUPTABLE',
+      'EXTENDLOOKUPTABLE',
+      'SOL_TRANSFER',
+      'SOL_TRANSFER',
+    ]);
+    const state = AddressLookupTableAccount.deserialize(
+      Buffer.from(rig.node.bank('processed').account(String(table) as never)!.data),
+    );
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: to.publicKey,
+      lamports: SOL,
+    });
+    const signature = sending.sendWithTables(
+      [payer],
+      [transfer],
+      [new AddressLookupTableAccount({ key: table, state })],
+    );
+    rig.freeze();
+    sent.push(signature);
+    expect((await shown(signature)).actions).toMatchObject([
+      { type: 'SOL_TRANSFER', info: { receiver: String(to.publicKey), amount: 1 } },
+    ]);
+    const { result } = await answerOf(raw, { txn_signature: signature }, caller);
+    expect(result).toMatchObject({ version: 0, meta: {}, parsed: { type: 'SOL_TRANSFER' } });
+  });
+});
+
+describe('both encodings of getTransaction, and base64', () => {
+  it('say the same of every transaction of this file', async () => {
+    expect(sent.length).toBeGreaterThan(20);
+    for (const signature of sent) {
+      const [whole, named, wire] = await Promise.all(
+        ['json', 'jsonParsed', 'base64'].map(async (encoding) => {
+          const config = { encoding, commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+          return readExecutedTransaction(await rig.ask('getTransaction', signature, config));
+        }),
+      );
+      expect(wire).toEqual(whole);
+      const bare = { accounts: [], data: new Uint8Array() };
+      const known = (transaction: typeof named) => ({
+        ...transaction,
+        instructions: transaction?.instructions.map((one) =>
+          one.parsed === null ? one : { ...one, ...bare },
+        ),
+      });
+      expect(known(named)).toEqual(known(whole));
+      expect(whole?.instructions.length).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { failures } from '../../src/protocol/errors.ts';
+import type { Endpoint } from '../../src/rest-api/endpoint.ts';
+import { failuresOf } from '../../src/rest-api/failures.ts';
+import { openApi } from '../../src/rest-api/openapi.ts';
+import { endpoints } from '../../src/rest-api/registry.ts';
+import { type ApiDocument, referencePage } from '../../src/servers/reference/page.ts';
+import { readImportGraph, unreachable } from '../project/import-graph.ts';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+const graph = new Map(
+  [...readImportGraph(source)]
+    .filter(([file]) => /^(endpoints|insight)\//.test(file))
+    // It hands everybody a chain; what reads one imports a reader besides.
+    .map(([file, to]) => [file, file === 'endpoints/endpoint.ts' ? [] : to]),
+);
+
+/** What ends no request: it is told of single transactions in an answer, or given by a neighbour in a shared file. */
+const otherwise: Readonly<Record<string, readonly string[]>> = {
+  'transaction/send_many_txns': ['TRANSACTION_REFUSED', 'TRANSACTION_FAILED', 'TRANSACTION_UNCONFIRMED'],
+  'transaction/parse_selected': ['TRANSACTION_NOT_FOUND'],
+};
+
+/** Codes of the failures that the files make which an endpoint stands on. */
+function madeFor({ name }: Endpoint): string[] {
+  const apart = new Set(unreachable(graph, [`endpoints/${name}.ts`]));
+  const texts = [...graph.keys()]
+    .filter((file) => !apart.has(file))
+    .map((file) => readFileSync(join(source, file), 'utf8'));
+  const codes = texts.flatMap((text) =>
+    [...text.matchAll(/new (?:Failure\(|NodeRefusal\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
+  );
+  return [...new Set(codes)].filter((code) => !otherwise[name]?.includes(code));
+}
+
+const document = openApi(endpoints, '1.2.3') as ApiDocument;
+
+describe('each endpoint', () => {
+  it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+    'declares what %s may fail with',
+    (_, endpoint) => {
+      expect(failuresOf(endpoint)).toEqual(expect.arrayContaining(madeFor(endpoint)));
+    },
+  );
+
+  it('is looked at with all that it stands on', () => {
+    const own = [
+      'NFT_NOT_FOUND',
+      'NOT_A_MINT',
+      'DOMAIN_NOT_FOUND',
+      'TRANSACTION_NOT_FOUND',
+      'TRANSACTION_REFUSED',
+    ];
+    expect(endpoints.flatMap(madeFor)).toEqual(expect.arrayContaining([...own, 'ANSWER_TOO_LARGE']));
+  });
+
+  it('tells of each failure under its status in OpenAPI, and on the page', () => {
+    const page = referencePage(document, 'http://localhost');
+    for (const endpoint of endpoints) {
+      const operation = document.paths[endpoint.paths[0]]?.[endpoint.verb.toLowerCase()];
+      const section = page.split(`<section id="${operation?.operationId}">`)[1]?.split('</section>')[0];
+      for (const code of failuresOf(endpoint)) {
+        expect(operation?.responses[failures[code].http]?.description).toContain(`${code}: `);
+        expect(section).toContain(`${code}: `);
+      }
+    }
+  });
+
+  it('tells of no failure that it cannot give', () => {
+    const { responses } = document.paths['/sol/v1/wallet/balance']?.get ?? {};
+    expect(Object.keys(responses ?? {})).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '429',
+      '500',
+      '502',
+      '503',
+      '504',
+    ]);
+    const told = Object.values(responses ?? {})
+      .map(({ description }) => description)
+      .join();
+    expect(told).not.toMatch(/NOT_FOUND|TRANSACTION|STORAGE/);
+  });
+});

@@ -1,0 +1,96 @@
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
+import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import type { RestCaller, RestInput, RestResponse } from '../../src/protocol/rest/route.ts';
+import type { Endpoint } from '../../src/rest-api/endpoint.ts';
+import { failuresOf } from '../../src/rest-api/failures.ts';
+import { routeOf } from '../../src/rest-api/routes.ts';
+import type { Services } from '../../src/rest-api/services.ts';
+import type { Rig } from '../localnet/rig.ts';
+
+/** One call that an endpoint made. */
+export type RecordedCall = Readonly<{ network: string; method: string; params: readonly WritableJson[] }>;
+
+/** Answers in place of the ledger; undefined leaves the call to it. */
+export type Answering = (made: RecordedCall) => Promise<JsonValue> | undefined;
+
+/** Somebody whose endpoints read an embedded ledger, as one who counts calls sees them. */
+export class LedgerCaller implements RestCaller {
+  readonly ownerId = 'somebody';
+  readonly calls: RecordedCall[] = [];
+  readonly leaving = new AbortController();
+  answering: Answering = () => undefined;
+  readonly #rig: Rig;
+
+  constructor(rig: Rig) {
+    this.#rig = rig;
+  }
+
+  get signal(): AbortSignal {
+    return this.leaving.signal;
+  }
+
+  readonly request: RestCaller['request'] = async (network, method, params) => {
+    const made = { network, method, params };
+    this.calls.push(made);
+    const given = this.answering(made);
+    if (given !== undefined) return given;
+    const wire = parseJson(writeJson(params)) as JsonValue[];
+    const answer = await this.#rig.ask(method as keyof typeof rpcHandlers, ...wire);
+    const error = (answer as { error?: unknown } | null)?.error;
+    if (error !== undefined) throw new NodeRefusal(error as NodeError);
+    return answer;
+  };
+
+  /** How often each method was called since the last look. */
+  counts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { method } of this.calls.splice(0)) counts[method] = (counts[method] ?? 0) + 1;
+    return counts;
+  }
+}
+
+/** What a request brings, as a server reads it. */
+export function inputOf(endpoint: Endpoint, fields: { [name: string]: WritableJson }): RestInput {
+  const wire = parseJson(writeJson(fields)) as { [name: string]: JsonValue };
+  if (endpoint.from !== 'query') return { query: new Map(), body: wire, file: null };
+  const query = new Map(Object.entries(wire).map(([name, value]) => [name, [String(value)]]));
+  return { query, body: undefined, file: null };
+}
+
+/** What an endpoint throws, held to the failures that it declares. Who has left is told nothing. */
+function declared(endpoint: Endpoint, thrown: unknown): unknown {
+  if (!(thrown instanceof Failure) || thrown.code === 'CLIENT_GONE') return thrown;
+  if (failuresOf(endpoint).includes(thrown.code)) return thrown;
+  return new Error(`${endpoint.name} does not declare that it may fail with ${thrown.code}`);
+}
+
+/** What an endpoint answers, held to the shape that it promises, as a client reads it. */
+export async function answerOf(
+  endpoint: Endpoint,
+  fields: { [name: string]: WritableJson },
+  caller: RestCaller,
+  services: Partial<Services> = {},
+): Promise<RestResponse & { result: JsonValue }> {
+  const settings = { historyDays: 4, domainSuffix: '.sol' };
+  const route = routeOf(endpoint, { settings, ...services } as Services);
+  const { message, result } = await route.handle(inputOf(endpoint, fields), caller).catch((thrown) => {
+    throw declared(endpoint, thrown);
+  });
+  const read = parseJson(writeJson(result));
+  endpoint.result.parse(read);
+  return { message, result: read };
+}
+
+/** What an endpoint fails with. */
+export async function failureOf(
+  ...request: Parameters<typeof answerOf>
+): Promise<Error & { code?: string; problems?: unknown; error?: unknown; text?: string }> {
+  return answerOf(...request).then(
+    () => {
+      throw new Error('the request did not fail');
+    },
+    (failure: Error) => failure,
+  );
+}

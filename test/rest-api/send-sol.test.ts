@@ -1,0 +1,132 @@
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
+import {
+  Keypair,
+  SystemInstruction,
+  SystemProgram,
+  Transaction,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WritableJson } from '../../src/base/json.ts';
+import { sendSol } from '../../src/rest-api/wallet/send_sol.ts';
+import { lamports } from '../../src/solana/units.ts';
+import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
+import { openRig, type Rig } from '../localnet/rig.ts';
+import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
+
+let rig: Rig;
+let caller: LedgerCaller;
+const from = Keypair.generate();
+beforeAll(async () => {
+  rig = await openRig();
+  rig.node.airdrop(at(from.publicKey), lamports(100n * BigInt(SOL)));
+  rig.freeze(2);
+  caller = new LedgerCaller(rig);
+});
+afterAll(() => rig.close());
+
+const fieldsOf = (amount: WritableJson, to = Keypair.generate()) => ({
+  from_address: from.publicKey.toBase58(),
+  to_address: to.publicKey.toBase58(),
+  amount,
+});
+
+async function made(amount: WritableJson, to = Keypair.generate()): Promise<Buffer> {
+  const { result } = await answerOf(sendSol, fieldsOf(amount, to), caller);
+  return Buffer.from((result as { encoded_transaction: string }).encoded_transaction, 'base64');
+}
+
+describe('wallet/send_sol', () => {
+  it('makes a legacy transaction that every client reads, with one signature of zeros', async () => {
+    const to = Keypair.generate();
+    caller.counts();
+    const { message } = await answerOf(sendSol, fieldsOf(1.5, to), caller);
+    expect(message).toBe('1.5 SOL transfer request generated successfully');
+    expect(caller.counts()).toEqual({ getLatestBlockhash: 1 });
+    const wire = await made(1.5, to);
+
+    const legacy = Transaction.from(wire);
+    expect(legacy.feePayer?.equals(from.publicKey)).toBe(true);
+    expect(legacy.signatures).toEqual([{ publicKey: from.publicKey, signature: null }]);
+    expect(legacy.instructions).toHaveLength(1);
+    expect(SystemInstruction.decodeTransfer(legacy.instructions[0]!)).toEqual({
+      ...{ fromPubkey: from.publicKey, toPubkey: to.publicKey },
+      lamports: 1_500_000_000n,
+    });
+
+    const versioned = VersionedTransaction.deserialize(wire);
+    expect(versioned.version).toBe('legacy');
+    expect(versioned.signatures).toEqual([new Uint8Array(64)]);
+
+    const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
+    expect(signatures).toEqual({ [from.publicKey.toBase58()]: null });
+    expect(getCompiledTransactionMessageDecoder().decode(messageBytes)).toMatchObject({
+      ...{ version: 'legacy', header: { numSignerAccounts: 1 } },
+      lifetimeToken: rig.node.bank('confirmed').blockhash,
+    });
+  });
+
+  it('makes the bytes that web3.js makes', async () => {
+    const to = Keypair.generate();
+    const transfer = SystemProgram.transfer({
+      ...{ fromPubkey: from.publicKey, toPubkey: to.publicKey },
+      lamports: 290_000_000,
+    });
+    const { blockhash } = rig.node.bank('confirmed');
+    const other = new Transaction({ recentBlockhash: blockhash, feePayer: from.publicKey }).add(transfer);
+    expect(await made(0.29, to)).toEqual(other.serialize({ requireAllSignatures: false }));
+  });
+
+  it.each([
+    [1, 1_000_000_000n],
+    ['0.1', 100_000_000n],
+    [1.000000001, 1_000_000_001n],
+    [4.35, 4_350_000_000n],
+  ])('moves %s SOL to the lamport once it is signed', async (amount, moved) => {
+    const to = Keypair.generate();
+    const transaction = Transaction.from(await made(amount, to));
+    transaction.sign(from);
+    expect(rig.node.submit(decoded(transaction.serialize()))).toBeNull();
+    rig.freeze();
+    expect(rig.node.bank('processed').account(at(to.publicKey))?.lamports).toBe(moved);
+  });
+
+  it('makes a transfer to oneself too', async () => {
+    const transaction = Transaction.from(await made(1, from));
+    transaction.sign(from);
+    expect(rig.node.submit(decoded(transaction.serialize()))).toBeNull();
+    rig.freeze();
+  });
+
+  it.each([
+    0,
+    -1,
+    '-1',
+    1e-10,
+    'NaN',
+    'Infinity',
+    18_446_744_074,
+    '18446744073.709551616',
+    true,
+    null,
+    undefined,
+    '',
+    [1],
+  ])('takes no amount of %j', async (amount) => {
+    const failure = await failureOf(sendSol, fieldsOf(amount as WritableJson), caller);
+    expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'amount' }] });
+  });
+
+  it('names every field that is missing', async () => {
+    const failure = await failureOf(sendSol, {}, caller);
+    expect(failure.problems).toMatchObject([
+      { field: 'from_address' },
+      { field: 'to_address' },
+      { field: 'amount', message: 'is missing: send an amount in SOL' },
+    ]);
+  });
+
+  it('also answers where the older interface had it', () => {
+    expect(sendSol.paths).toEqual(['/sol/v1/wallet/send_sol', '/sol/v1/wallet/send_sol_detach']);
+  });
+});

@@ -1,0 +1,395 @@
+import { Keypair } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
+import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { sendManyTxns } from '../../src/rest-api/transaction/send_many_txns.ts';
+import { sendTxn } from '../../src/rest-api/transaction/send_txn.ts';
+import type { Blockhash } from '../../src/solana/blockhash.ts';
+import { decoded } from '../localnet/ledger/lab.ts';
+import { eventually } from '../service/eventually.ts';
+import { ScriptedFeed } from '../streams/scripted-feed.ts';
+import { SubmissionFixture } from './submission-fixture.ts';
+
+let scene: SubmissionFixture;
+let freezing: NodeJS.Timeout | undefined;
+beforeAll(async () => {
+  scene = await SubmissionFixture.open();
+});
+afterEach(() => clearInterval(freezing));
+afterAll(() => scene.close());
+beforeEach(() => {
+  scene.answering = () => undefined;
+  scene.calls.splice(0);
+  scene.polled.calls.splice(0);
+});
+
+const someone = () => Keypair.generate().publicKey;
+
+/** Lets slots freeze from now on, so many at a time. */
+function freeze(slots = 1): void {
+  clearInterval(freezing);
+  freezing = setInterval(() => scene.lab.freeze(slots), 10);
+}
+
+const count = (methods: readonly string[], method: string): number =>
+  methods.filter((one) => one === method).length;
+
+/** A node that takes transactions and lets them fall. */
+const takesAndDrops = (method: string) => (method === 'sendTransaction' ? 'taken' : undefined);
+
+/** What the pool throws when no node has got the call, and when one may have. */
+const away = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
+const unseen = (code: FailureCode) => new Failure(code, { facts: { network: 'devnet', outcome: 'unknown' } });
+
+describe('transaction/send_txn', () => {
+  it('tells the signature without waiting until it lands', async () => {
+    const to = someone();
+    const { text, signature } = scene.transfer(scene.lab.wallet(), to, 1);
+    expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
+    expect(scene.calls).toEqual(['sendTransaction']);
+    expect(scene.lab.balance(to)).toBeNull();
+    scene.lab.freeze();
+    expect(scene.lab.balance(to)).toBe(1_000_000_000n);
+  });
+
+  it('takes a blockhash that only the newest state knows', async () => {
+    const from = scene.lab.wallet();
+    scene.lab.freeze();
+    const { text, signature } = scene.transfer(from, someone(), 1);
+    expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
+  });
+
+  it('tells what a node has against the transaction', async () => {
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 100);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
+    expect(failure).toMatchObject({
+      code: 'TRANSACTION_REFUSED',
+      error: {
+        code: -32002,
+        message: expect.stringContaining('Transaction simulation failed'),
+        data: { err: { InstructionError: [0, { Custom: 1 }] } },
+      },
+    });
+  });
+
+  it('tells that a transaction is not signed', async () => {
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const bytes = Buffer.from(text, 'base64').fill(1, 1, 65);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: bytes.toString('base64') });
+    expect(failure).toMatchObject({
+      code: 'TRANSACTION_REFUSED',
+      error: { message: expect.stringMatching(/signature/i) },
+    });
+  });
+
+  it('blames no transaction for what a node has against itself', async () => {
+    const error = { code: -32005, message: 'Node is behind by 150 slots' };
+    scene.answering = () => {
+      throw new NodeRefusal(error);
+    };
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
+    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', error });
+  });
+
+  it.each([
+    ['did not answer in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
+    ['broke off', () => Promise.reject(unseen('UPSTREAM_UNAVAILABLE'))],
+    ['answered with no signature', async () => ({})],
+    ['answered with what is no JSON', () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'))],
+  ])('tells the signature of a transaction that a node may have which %s', async (_, ending) => {
+    scene.answering = ending;
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
+    expect(failure).toMatchObject({ facts: { outcome: 'unknown', signature } });
+  });
+
+  it('tells of no signature when no node can have the transaction', async () => {
+    scene.answering = () => {
+      throw away;
+    };
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    expect(await scene.failure(sendTxn, { encoded_transaction: text })).toBe(away);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['no text', 7],
+    ['no base64', '***'],
+    ['base64 without its end', 'AQA'],
+    ['other bytes', Buffer.alloc(300, 9).toString('base64')],
+    ['far too much', 'A'.repeat(1_000_000)],
+  ])('names the field that holds %s', async (_, encoded_transaction) => {
+    const failure = await scene.failure(sendTxn, { encoded_transaction });
+    expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'encoded_transaction' }] });
+    expect(scene.calls).toEqual([]);
+  });
+
+  it.each([-1, 1])('takes no transaction that has %i byte too many', async (bytes) => {
+    const wire = Buffer.from(scene.transfer(scene.lab.wallet(), someone(), 1).text, 'base64');
+    const other = bytes < 0 ? wire.subarray(0, -1) : Buffer.concat([wire, Buffer.alloc(1)]);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: other.toString('base64') });
+    expect(failure).toMatchObject({ code: 'INVALID_FIELDS' });
+  });
+});
+
+describe('transaction/send_many_txns', () => {
+  it('tells in the order of the request what became of each', async () => {
+    const [from, poor] = [scene.lab.wallet(), scene.lab.wallet()];
+    const first = scene.transfer(from, someone(), 1);
+    const refused = scene.transfer(from, someone(), 100);
+    const landed = scene.transfer(poor, someone(), 8);
+    // Both can succeed as long as the other has not landed.
+    const failed = scene.transfer(poor, someone(), 9);
+    const texts = [first, refused, landed, first].map(({ text }) => text);
+    const sending = scene.answer(sendManyTxns, { encoded_transactions: texts, commitment: 'confirmed' });
+    await eventually(async () => scene.confirmations.size === 3, 'all are waited for');
+    const later = scene.answer(sendManyTxns, {
+      encoded_transactions: [failed.text],
+      commitment: 'confirmed',
+    });
+    await eventually(async () => scene.confirmations.size === 4, 'the last is waited for');
+    freeze();
+    expect(await sending).toEqual([
+      { id: 1, signature: first.signature, status: 'confirmed' },
+      {
+        id: 2,
+        signature: refused.signature,
+        error: expect.objectContaining({
+          code: -32002,
+          data: expect.objectContaining({ unitsConsumed: 150 }),
+        }),
+        status: null,
+      },
+      { id: 3, signature: landed.signature, status: 'confirmed' },
+      { id: 4, signature: first.signature, status: 'confirmed' },
+    ]);
+    expect(await later).toEqual([
+      {
+        id: 1,
+        signature: failed.signature,
+        error: {
+          code: -32084,
+          message:
+            'The transaction ran and failed: Error processing Instruction 0: custom program error: 0x1',
+          data: { err: { InstructionError: [0, { Custom: 1 }] } },
+        },
+        status: 'confirmed',
+      },
+    ]);
+    expect(count(scene.calls, 'sendTransaction')).toBe(4);
+    expect(count(scene.calls, 'getLatestBlockhash')).toBe(2);
+    expect(scene.confirmations.size).toBe(0);
+  });
+
+  it('waits until transactions are finalized where nothing else is asked', async () => {
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    freeze();
+    expect(await scene.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
+      { id: 1, signature, status: 'finalized' },
+    ]);
+    const status = scene.lab.node.recentStatus(signature as never)!;
+    expect(status.slot).toBeLessThanOrEqual(scene.lab.node.bank('finalized').slot);
+  });
+
+  it('waits for a hundred at once', async () => {
+    const from = scene.lab.wallet(1_000);
+    const all = Array.from({ length: 100 }, () => scene.transfer(from, someone(), 1));
+    freeze();
+    const result = await scene.answer(sendManyTxns, {
+      encoded_transactions: all.map(({ text }) => text),
+      commitment: 'processed',
+    });
+    expect(result).toEqual(
+      all.map(({ signature }, at) => ({ id: at + 1, signature, status: expect.stringMatching(/ed$/) })),
+    );
+  });
+
+  it('tells that a blockhash has expired', async () => {
+    scene.answering = takesAndDrops;
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
+    await eventually(async () => scene.confirmations.size === 1, 'it is waited for');
+    const confirmed = () => scene.lab.node.bank('confirmed');
+    const last = confirmed().blockHeight + 149n;
+    const blockhash = scene.lab.blockhash as Blockhash;
+    while (confirmed().blockHeight < last) scene.lab.freeze();
+    const looks = () => count(scene.polled.calls, 'getEpochInfo');
+    const before = looks();
+    await eventually(async () => looks() > before + 1, 'the height was looked at');
+    expect(confirmed().isBlockhashValid(blockhash)).toBe(true);
+    expect(scene.confirmations.size).toBe(1);
+    freeze();
+    expect(await sending).toEqual([
+      {
+        id: 1,
+        signature,
+        error: { code: -32085, message: new Failure('TRANSACTION_EXPIRED').text },
+        status: null,
+      },
+    ]);
+    expect(confirmed().isBlockhashValid(blockhash)).toBe(false);
+  });
+
+  it('gives a transaction on a durable nonce up by time, and never by height', async () => {
+    const impatient = scene.withSameLedger({ limits: { waitMaxMs: 1_500 } });
+    impatient.answering = takesAndDrops;
+    const from = scene.lab.wallet();
+    const { blockhash, advance } = scene.nonce(from);
+    const { text, signature } = scene.signed([from], [advance], blockhash);
+    const startedAt = performance.now();
+    freeze(20);
+    expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
+      {
+        id: 1,
+        signature,
+        error: { code: -32086, message: new Failure('TRANSACTION_UNCONFIRMED').text },
+        status: null,
+      },
+    ]);
+    expect(performance.now() - startedAt).toBeGreaterThan(1_400);
+    // Nobody needs to know of heights.
+    expect(impatient.calls).toEqual(['sendTransaction']);
+    expect(impatient.polled.calls).not.toContain('getEpochInfo');
+  });
+
+  it('lets a transaction on a durable nonce land', async () => {
+    const from = scene.lab.wallet();
+    const { blockhash, advance } = scene.nonce(from);
+    scene.lab.freeze(400);
+    const { text, signature } = scene.signed([from], [advance], blockhash);
+    freeze();
+    const sent = { encoded_transactions: [text], commitment: 'confirmed' };
+    expect(await scene.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
+  });
+
+  it('learns by the subscription, as soon as that tells', async () => {
+    const patient = scene.withSameLedger({ limits: { pollMs: 60_000 } });
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    freeze();
+    const sent = { encoded_transactions: [text], commitment: 'confirmed' };
+    expect(await patient.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
+    expect(patient.polled.calls).toEqual([]);
+  });
+
+  it.each([
+    ['nothing is fed', null],
+    ['the feed tells nothing', new ScriptedFeed()],
+    [
+      'the feed refuses',
+      {
+        open: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')),
+      },
+    ],
+  ])('learns by asking where %s', async (_, feed) => {
+    const other = scene.withSameLedger({ feed });
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    freeze();
+    const sent = { encoded_transactions: [text], commitment: 'finalized' };
+    expect(await other.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'finalized' }]);
+    expect(other.polled.calls).toContain('getSignatureStatuses');
+  });
+
+  it('learns by asking when the feed dies meanwhile', async () => {
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
+    await eventually(async () => scene.polled.calls.length > 0, 'it is waited for');
+    const [upstream] = scene.scene.upstreams;
+    await upstream!.pubsub.kill();
+    try {
+      freeze();
+      expect(await sending).toEqual([{ id: 1, signature, status: 'confirmed' }]);
+    } finally {
+      await upstream!.pubsub.revive();
+    }
+  });
+
+  it('names the transaction that is none, and sends no other', async () => {
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const failure = await scene.failure(sendManyTxns, { encoded_transactions: [text, text, 'AAAA'] });
+    expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions[2]' }] });
+    expect(scene.calls).toEqual([]);
+  });
+
+  it.each([
+    ['none', []],
+    ['more than a hundred', Array(101).fill('AAAA')],
+    ['no list', undefined],
+  ])('names the list that has %s', async (_, encoded_transactions) => {
+    const failure = await scene.failure(sendManyTxns, { encoded_transactions });
+    expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions' }] });
+  });
+
+  it('fails when no node is there for any of them, and tells of each when one is for some', async () => {
+    const from = scene.lab.wallet();
+    const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
+    const fields = { encoded_transactions: all.map(({ text }) => text), commitment: 'processed' };
+    scene.answering = () => {
+      throw away;
+    };
+    expect(await scene.failure(sendManyTxns, fields)).toBe(away);
+    scene.answering = (method, [text]) => {
+      if (method === 'sendTransaction' && text === all[1]!.text) throw away;
+      return undefined;
+    };
+    freeze();
+    expect(await scene.answer(sendManyTxns, fields)).toEqual([
+      { id: 1, signature: all[0]!.signature, status: expect.any(String) },
+      { id: 2, signature: all[1]!.signature, error: { code: -32050, message: away.text }, status: null },
+    ]);
+  });
+
+  it('waits for what a node may have taken, and tells that it landed', async () => {
+    const from = scene.lab.wallet();
+    const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
+    const sent = { encoded_transactions: all.map(({ text }) => text), commitment: 'confirmed' };
+    scene.answering = (method, [text]) => {
+      if (method !== 'sendTransaction') return undefined;
+      scene.lab.node.submit(decoded(Buffer.from(String(text), 'base64')));
+      throw unseen('UPSTREAM_TIMEOUT');
+    };
+    freeze();
+    expect(await scene.answer(sendManyTxns, sent)).toEqual(
+      all.map(({ signature }, at) => ({ id: at + 1, signature, status: 'confirmed' })),
+    );
+  });
+
+  it('tells the signature of what a node may have taken that did not land in time', async () => {
+    const impatient = scene.withSameLedger({ limits: { waitMaxMs: 200 } });
+    impatient.answering = (method) => {
+      if (method === 'sendTransaction') throw unseen('UPSTREAM_UNAVAILABLE');
+      return undefined;
+    };
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
+      {
+        ...{ id: 1, signature, status: null },
+        error: { code: -32086, message: expect.stringContaining('not seen to reach the commitment') },
+      },
+    ]);
+  });
+
+  it('tells which transactions were sent when the time of the request is over', async () => {
+    const feed = new ScriptedFeed();
+    const late = scene.withSameLedger({ feed });
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const sending = late.answer(sendManyTxns, { encoded_transactions: [text] });
+    await eventually(async () => feed.openings.length === 1, 'it is waited for');
+    late.leaving.abort(new Failure('UPSTREAM_TIMEOUT'));
+    expect(await sending).toEqual([
+      { id: 1, signature, status: null, error: { code: -32086, message: expect.any(String) } },
+    ]);
+  });
+
+  it('stops when the caller has left', async () => {
+    const feed = new ScriptedFeed();
+    const leaver = scene.withSameLedger({ feed });
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const sending = leaver.failure(sendManyTxns, { encoded_transactions: [text] });
+    await eventually(async () => feed.openings.length === 1, 'it is waited for');
+    leaver.leaving.abort(new Failure('CLIENT_GONE'));
+    expect(await sending).toMatchObject({ code: 'CLIENT_GONE' });
+    expect(leaver.confirmations.size).toBe(0);
+    expect(feed.live).toEqual([]);
+  });
+});

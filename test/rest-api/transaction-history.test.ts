@@ -1,0 +1,310 @@
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { history } from '../../src/rest-api/transaction/history.ts';
+import { parseSelected } from '../../src/rest-api/transaction/parse_selected.ts';
+import { parsed } from '../../src/rest-api/transaction/parsed.ts';
+import { raw } from '../../src/rest-api/transaction/raw.ts';
+import { transactionHistory } from '../../src/rest-api/wallet/transaction_history.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { openRig, type Rig } from '../localnet/rig.ts';
+import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
+import { TransactionSender } from './transaction-sender.ts';
+
+const COUNT = 12;
+/** A signature that no transaction has. */
+const NOBODYS = encodeBase58(new Uint8Array(64).fill(7));
+
+let rig: Rig;
+let caller: LedgerCaller;
+const payer = Keypair.generate();
+const account = String(payer.publicKey);
+/** Newest first. */
+const signatures: string[] = [];
+
+beforeAll(async () => {
+  rig = await openRig();
+  caller = new LedgerCaller(rig);
+  const sending = new TransactionSender(rig);
+  const faucet = sending.wallet();
+  for (let i = 0; i < COUNT; i++) {
+    const keys = { fromPubkey: faucet.publicKey, toPubkey: payer.publicKey };
+    signatures.unshift(
+      sending.send([faucet], [SystemProgram.transfer({ ...keys, lamports: 1_000_000 + i })]),
+    );
+  }
+  rig.freeze();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  caller.answering = () => undefined;
+  caller.counts();
+});
+
+type Told = { signatures: string[]; events?: unknown; raw?: { transaction: { signatures: string[] } } };
+
+const told = async (fields: { [name: string]: JsonValue } = {}): Promise<Told[]> =>
+  (await answerOf(history, { account, ...fields }, caller)).result as Told[];
+
+const names = (transactions: readonly Told[]): string[] => transactions.map((one) => one.signatures[0] ?? '');
+
+/** Lets some calls fail, or be answered with null, so many times each. */
+const troubled =
+  (times: number, trouble: (signature: string) => Promise<JsonValue> | undefined): Answering =>
+  ({ method, params: [signature] }) => {
+    const calls = caller.calls.filter((made) => made.method === method && made.params[0] === signature);
+    return method === 'getTransaction' && calls.length <= times ? trouble(String(signature)) : undefined;
+  };
+
+describe('transaction/history', () => {
+  it('tells ten transactions unless asked for more, newest first, in one call and one for each', async () => {
+    const { message, result } = await answerOf(history, { account }, caller);
+    expect(message).toBe('Transaction history fetched successfully');
+    expect(names(result as Told[])).toEqual(signatures.slice(0, 10));
+    expect(caller.counts()).toEqual({ getSignaturesForAddress: 1, getTransaction: 10 });
+    expect(names(await told({ tx_num: 100 }))).toEqual(signatures);
+    expect(names(await told({ tx_num: 1 }))).toEqual(signatures.slice(0, 1));
+  });
+
+  it('goes on before one transaction and ends after another', async () => {
+    const before = { before_tx_signature: signatures[3]! };
+    const until = { until_tx_signature: signatures[6]! };
+    expect(names(await told({ ...before, tx_num: 4 }))).toEqual(signatures.slice(4, 8));
+    expect(names(await told(until))).toEqual(signatures.slice(0, 6));
+    expect(names(await told({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
+  });
+
+  it.each([
+    ['transaction/history', history],
+    ['wallet/transaction_history', transactionHistory],
+  ])('%s gives page after page to who goes on `before` the last', async (_, endpoint) => {
+    const who = { account, wallet: account };
+    const pages: string[] = [];
+    for (let before: string | undefined; pages.length < COUNT; before = pages.at(-1)) {
+      const fields = { ...who, tx_num: 5, ...(before === undefined ? {} : { before }) };
+      const page = (await answerOf(endpoint, fields, caller)).result as (Told & Told['raw'])[];
+      pages.push(...page.map((one) => one.signatures?.[0] ?? one.transaction?.signatures[0] ?? ''));
+    }
+    expect(pages).toEqual(signatures);
+  });
+
+  it('takes `before` and `until` as other names, of which the longer ones count', async () => {
+    const ends = { before: signatures[3]!, until: signatures[6]! };
+    expect(names(await told(ends))).toEqual(signatures.slice(4, 6));
+    const longer = { before_tx_signature: signatures[1]!, until_tx_signature: signatures[4]! };
+    expect(names(await told({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
+  });
+
+  it.each([
+    { before_tx_signature: NOBODYS },
+    { until_tx_signature: NOBODYS },
+    { before: NOBODYS },
+    { until: NOBODYS },
+  ])('says that there is no transaction such as that of %j', async (end) => {
+    const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
+    const other = JSON.stringify(end).includes('before')
+      ? { until: signatures[5]! }
+      : { before: signatures[0]! };
+    for (const ends of [end, { ...other, ...end }]) {
+      const failed = await failureOf(history, { account, ...ends }, caller);
+      expect(failed).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', text });
+    }
+  });
+
+  it('is empty for an account that nobody has heard of', async () => {
+    expect(await told({ account: String(Keypair.generate().publicKey) })).toEqual([]);
+  });
+
+  it('brings raw transactions and events when they are asked for, and only then', async () => {
+    const [bare] = await told({ tx_num: 1 });
+    expect(Object.keys(bare!)).toEqual(
+      'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions'.split(
+        ',',
+      ),
+    );
+    const [full] = await told({ tx_num: 1, enable_raw: true, enable_events: true });
+    expect(Object.keys(full!).slice(-2)).toEqual(['events', 'raw']);
+    expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
+  });
+
+  it('asks nodes in the commitment of the request: confirmed unless told', async () => {
+    await told({ tx_num: 1 });
+    await told({ commitment: 'finalized' });
+    const commitments = caller.calls.map(
+      ({ method, params }) => `${method} ${(params[1] as { commitment: string }).commitment}`,
+    );
+    expect(commitments).toEqual([
+      'getSignaturesForAddress confirmed',
+      'getTransaction confirmed',
+      'getSignaturesForAddress finalized',
+    ]);
+    const refused = await failureOf(history, { account, commitment: 'processed' }, caller);
+    expect(refused).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'commitment' }] });
+  });
+
+  it.each([0, 101, 'ten', 1.5])('takes 1 to 100 transactions, not %s', async (tx_num) => {
+    const refused = await failureOf(history, { account, tx_num }, caller);
+    expect(refused.problems).toEqual([{ field: 'tx_num', message: 'must be a whole number from 1 to 100' }]);
+    expect(caller.calls).toEqual([]);
+  });
+
+  it('ends where the days end that it reaches back, and reads nothing older', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const days = (count: number) => now - count * 86_400;
+    const times = [now, null, days(3.9), days(4.1), days(300)];
+    caller.answering = ({ method }) =>
+      method === 'getSignaturesForAddress'
+        ? Promise.resolve(times.map((blockTime, at) => ({ signature: signatures[at]!, blockTime })))
+        : undefined;
+    expect(names(await told())).toEqual(signatures.slice(0, 3));
+    expect(caller.counts()).toMatchObject({ getTransaction: 3 });
+    const { result } = await answerOf(history, { account }, caller, {
+      settings: { historyDays: 5, domainSuffix: '.sol' },
+    });
+    expect(names(result as Told[])).toEqual(signatures.slice(0, 4));
+  });
+
+  it.each([
+    ['no transaction', () => Promise.resolve(null)],
+    ['an error', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
+    ['nothing', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
+    ['nonsense', () => Promise.resolve({ transaction: 7 })],
+  ])('reads a transaction again for which a node has %s', async (_, trouble) => {
+    caller.answering = troubled(1, (signature) => (signature === signatures[2] ? trouble() : undefined));
+    expect(names(await told({ tx_num: 5 }))).toEqual(signatures.slice(0, 5));
+    expect(caller.counts()).toMatchObject({ getTransaction: 6 });
+  });
+
+  it.each([
+    ['UPSTREAM_UNAVAILABLE', () => Promise.resolve(null)],
+    ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
+    ['UPSTREAM_TIMEOUT', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
+  ])('fails with %s rather than leave one out', async (code, trouble) => {
+    caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
+    expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
+  });
+
+  it('does not try again for a caller who has left', async () => {
+    const leaving = new LedgerCaller(rig);
+    leaving.answering = ({ method }) => {
+      if (method !== 'getTransaction') return undefined;
+      leaving.leaving.abort(new Failure('CLIENT_GONE'));
+      return Promise.reject(new Failure('CLIENT_GONE'));
+    };
+    expect(await failureOf(history, { account, tx_num: 1 }, leaving)).toMatchObject({ code: 'CLIENT_GONE' });
+    expect(leaving.counts()).toMatchObject({ getTransaction: 1 });
+  });
+
+  it('has no more than eight calls on their way at a time', async () => {
+    // What an earlier request has still on its way is not counted.
+    const caller = new LedgerCaller(rig);
+    let open = 0;
+    let most = 0;
+    caller.answering = ({ method }) => {
+      if (method !== 'getTransaction') return undefined;
+      most = Math.max(most, ++open);
+      return new Promise<null>((resolve) => setImmediate(resolve, null)).then(() => {
+        open--;
+        throw new Failure('OVERLOADED');
+      });
+    };
+    await failureOf(history, { account, tx_num: 100 }, caller);
+    expect(most).toBe(8);
+  });
+
+  it('is what older clients find under wallet/parsed_transaction_history', () => {
+    expect(history.paths).toContain('/sol/v1/wallet/parsed_transaction_history');
+  });
+});
+
+describe('transaction/parse_selected', () => {
+  const selected = async (transaction_signatures: string[], more: { [name: string]: JsonValue } = {}) =>
+    (await answerOf(parseSelected, { transaction_signatures, ...more }, caller)).result as Told[];
+
+  it('tells transactions in the order asked for, each read once, without those that nobody knows', async () => {
+    const wanted = [signatures[5]!, NOBODYS, signatures[1]!, signatures[5]!];
+    expect(names(await selected(wanted))).toEqual([signatures[5], signatures[1], signatures[5]]);
+    expect(caller.counts()).toEqual({ getTransaction: 3 });
+    expect(await selected([NOBODYS])).toEqual([]);
+  });
+
+  it('brings raw transactions and events when they are asked for', async () => {
+    const [full] = await selected([signatures[0]!], { enable_raw: true, enable_events: true });
+    expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
+    expect(Object.keys((await selected([signatures[0]!]))[0]!)).not.toContain('events');
+  });
+
+  it('reads one again that failed, and fails rather than leave it out', async () => {
+    const trouble = () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }));
+    caller.answering = troubled(1, trouble);
+    expect(names(await selected([signatures[0]!]))).toEqual([signatures[0]]);
+    caller.answering = troubled(2, trouble);
+    caller.counts();
+    const failed = await failureOf(parseSelected, { transaction_signatures: [signatures[0]!] }, caller);
+    expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('takes 1 to 100 signatures', async () => {
+    for (const list of [[], new Array(101).fill(NOBODYS), ['abc'], undefined]) {
+      const refused = await failureOf(parseSelected, { transaction_signatures: list! }, caller);
+      expect(refused).toMatchObject({ code: 'INVALID_FIELDS' });
+    }
+    expect(await selected(new Array(100).fill(NOBODYS))).toEqual([]);
+    expect(caller.counts()).toEqual({ getTransaction: 1 });
+  });
+});
+
+describe('transaction/parsed', () => {
+  it('always has the events', async () => {
+    const { message, result } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
+    expect(message).toBe('Transaction details fetched successfully');
+    expect(result).toMatchObject({ signatures: [signatures[0]], events: [] });
+  });
+
+  it('says which transaction there is not', async () => {
+    for (const endpoint of [parsed, raw]) {
+      const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
+      expect(failed).toMatchObject({
+        code: 'TRANSACTION_NOT_FOUND',
+        text: `Transaction ${NOBODYS} not found on devnet`,
+      });
+    }
+  });
+
+  it('does not take a node for one that knows no transaction when it says what is none', async () => {
+    caller.answering = () => Promise.resolve({ meta: null });
+    const failed = await failureOf(parsed, { txn_signature: NOBODYS }, caller);
+    expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('wants a signature', async () => {
+    for (const txn_signature of ['', account, 'z'.repeat(100)]) {
+      const refused = await failureOf(parsed, { txn_signature }, caller);
+      expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
+    }
+  });
+});
+
+describe('transaction/raw', () => {
+  it('is what the node says, with its meaning in `parsed`', async () => {
+    const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
+    const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
+    expect(rest).toEqual(
+      await rig.ask('getTransaction', signatures[0]!, {
+        ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+      }),
+    );
+    const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
+    expect(meaning).toEqual(alone);
+  });
+});
+
+describe('wallet/transaction_history', () => {
+  it('is the same history as nodes tell it', async () => {
+    const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
+    const histories = await told({ tx_num: 3, enable_raw: true });
+    expect(result).toEqual(histories.map((one) => one.raw));
+  });
+});

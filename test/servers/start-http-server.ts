@@ -1,0 +1,193 @@
+import { connect, type Socket } from 'node:net';
+import { createLogger } from '../../src/base/log.ts';
+import { Admission } from '../../src/gateway/admission.ts';
+import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
+import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import {
+  defaultPlanLimits,
+  internalKey,
+  type KeyRecord,
+  type PlanLimits,
+} from '../../src/gateway/auth/key-record.ts';
+import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
+import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
+import { createPipeline } from '../../src/gateway/pipeline.ts';
+import { RestGateway, type RestLimits } from '../../src/gateway/rest/rest-gateway.ts';
+import type { Call, RpcClient, RpcResponse } from '../../src/protocol/call.ts';
+import type { Product } from '../../src/protocol/product.ts';
+import type { RestRoute } from '../../src/protocol/rest/route.ts';
+import type { FastHttpOptions } from '../../src/servers/fast-path/fast-http-options.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { healthRoutes } from '../../src/servers/health.ts';
+import type { HttpOptions } from '../../src/servers/http/options.ts';
+import { joinRoutes } from '../../src/servers/http/routes.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
+import { errorBody } from '../../src/servers/rest/errors.ts';
+import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
+import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';
+import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+
+const pepper = Buffer.alloc(32, 1);
+
+/** Bounds of the listener; `raw: false` leaves out the fast way before it. */
+export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
+
+/** The gateway's door with a source that answers as the test says. What answers is not what is tested here. */
+export class TestHttpServer {
+  readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  readonly usage = new UsageMeter();
+  /** Every line that was logged. */
+  readonly lines: string[] = [];
+  /** Every key that was made. */
+  readonly secrets: string[] = [];
+  readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
+  answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
+    result(`{"params":${params ?? 'null'}}`);
+  readonly http: HttpServer;
+  /** The fast way, where there is one. */
+  readonly fastPath: FastHttpServer | null;
+  port = 0;
+
+  constructor(
+    { raw = true, ...http }: TestServerOptions,
+    rpc: Partial<RpcServerOptions>,
+    rest: readonly RestRoute[],
+    limits: Partial<RestLimits>,
+  ) {
+    const source: RpcClient = {
+      request: (call, signal) => {
+        this.calls.push({ call, signal });
+        return this.answer(call);
+      },
+    };
+    const log = createLogger('trace', (line) => this.lines.push(line));
+    const admission = new Admission({ keys: this.keys });
+    const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
+    const door = createPipeline(parts);
+    const facts = () => ({
+      store: 'up' as const,
+      upstreams: { total: 1, usable: 1 },
+      draining: this.http.draining,
+      mode: 'production' as const,
+    });
+    const restDoor = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const calls = new RpcCalls(door, rpc);
+    const routes = joinRoutes(rpcRoutes(calls), restDoor, healthRoutes(facts));
+    this.fastPath = raw ? new FastHttpServer(calls, log, http) : null;
+    const refusals = new Map([[REST_PREFIX, errorBody]]);
+    this.http = new HttpServer(routes, log, http, [], refusals, this.fastPath);
+    this.keys.setStoreReachable(true);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/v1/rpc`;
+  }
+
+  createKey(
+    product: Product = 'rpc',
+    limits: Partial<PlanLimits> = { rpcPerSecond: 0, rpcBurst: 0 },
+    change: Partial<KeyRecord> = {},
+  ): string {
+    const { text, id } = generateApiKey(product);
+    this.secrets.push(text);
+    this.keys.apply([
+      {
+        id,
+        product,
+        ...internalKey,
+        familyId: id,
+        name: 'test',
+        digest: digestApiKey(text, pepper),
+        pepperVersion: 1,
+        status: 'active',
+        expiresAt: null,
+        limits: { ...defaultPlanLimits, ...limits },
+        version: 1,
+        ...change,
+      },
+    ]);
+    return text;
+  }
+
+  /** POSTs a body with a key in the header. */
+  post(body: string | Buffer, key: string | null, headers: Record<string, string> = {}): Promise<Response> {
+    const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+    const type = { 'content-type': 'application/json' };
+    return fetch(this.url, {
+      method: 'POST',
+      body: new Uint8Array(Buffer.from(body)),
+      headers: { ...type, ...authorization, ...headers },
+    });
+  }
+
+  /** An open connection, for bytes that no HTTP client would send. */
+  connect(): RawClient {
+    return new RawClient(connect(this.port, '127.0.0.1'));
+  }
+
+  async stop(): Promise<void> {
+    await this.http.drain(0);
+  }
+}
+
+/** A socket and all that came back on it. */
+export class RawClient {
+  readonly socket: Socket;
+  received = '';
+  closed = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text) => {
+      this.received += text;
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      this.closed = true;
+    });
+  }
+
+  /** Waits until what came back matches; fails when the connection ends without. */
+  until(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!pattern.test(this.received)) return;
+        this.socket.off('data', look);
+        resolve(this.received);
+      };
+      this.socket.on('data', look);
+      this.socket.once('close', () => reject(new Error(`closed after: ${this.received}`)));
+      look();
+    });
+  }
+
+  /** Waits for the other side to close. */
+  ended(): Promise<string> {
+    if (this.closed) return Promise.resolve(this.received);
+    return new Promise((resolve) => this.socket.once('close', () => resolve(this.received)));
+  }
+}
+
+export const result = (body: string): RpcResponse => ({ body: Buffer.from(body), errorCode: 0 });
+
+/** A request with everything an ordinary client sends. */
+export function rawPost(key: string | null, body: string, extra = ''): string {
+  const authorization = key === null ? '' : `authorization: Bearer ${key}\r\n`;
+  return (
+    `POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorization}${extra}` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}
+
+export async function startHttpServer(
+  http: TestServerOptions = {},
+  rpc: Partial<RpcServerOptions> = {},
+  rest: readonly RestRoute[] = [],
+  limits: Partial<RestLimits> = {},
+): Promise<TestHttpServer> {
+  const door = new TestHttpServer(http, rpc, rest, limits);
+  door.port = (await door.http.listen()).port;
+  return door;
+}

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { bufferPool } from '../../src/http/buffer-pool.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import type { RequestHandler } from '../../src/protocol/request-handler.ts';
+import type { ResponseReader, StreamedResponse } from '../../src/protocol/streamed-response.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
+import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { until } from '../upstream/mock/pool.ts';
+
+const PIECE_BYTES = 64 * 1024;
+const BLANK = Buffer.alloc(PIECE_BYTES);
+const QUOTE = Buffer.from('"');
+
+/** Which letter the piece consists of. */
+const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
+
+/** A long result that comes as fast as it is taken, in memory that is lent, and ends as it is told to. */
+class Coming implements StreamedResponse {
+  readonly bytes: number | null;
+  readonly #pieces: number;
+  readonly #end: 'whole' | 'broken';
+  #reader: ResponseReader | null = null;
+  #isPaused = false;
+  given = 0;
+  readonly lent: Buffer[] = [];
+  hasLeft = false;
+
+  constructor(pieces: number, hasLength: boolean, end: 'whole' | 'broken') {
+    this.#pieces = pieces;
+    this.#end = end;
+    this.bytes = hasLength ? QUOTE.length + (pieces + 1) * PIECE_BYTES : null;
+  }
+
+  pipeTo(reader: ResponseReader): void {
+    this.#reader = reader;
+    reader.onData(QUOTE);
+    this.#give();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    if (this.#isPaused) setImmediate(() => this.#give());
+    this.#isPaused = false;
+  }
+
+  cancel(): void {
+    this.hasLeft = true;
+  }
+
+  #give(): void {
+    const reader = this.#reader;
+    while (!this.#isPaused && !this.hasLeft && this.given < this.#pieces) {
+      const piece = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(letterOf(this.given));
+      this.given++;
+      this.lent.push(piece);
+      reader?.onData(piece);
+    }
+    if (this.#isPaused || this.hasLeft || this.#reader === null) return;
+    this.#reader = null;
+    if (this.#end === 'broken') {
+      reader?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+      return;
+    }
+    const last = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(' ');
+    QUOTE.copy(last);
+    this.lent.push(last);
+    reader?.onEnd(last);
+  }
+}
+
+let server: HttpServer;
+let coming: Coming;
+afterEach(() => server.drain(0));
+
+/** A server that answers every call with a long result. */
+async function start(raw: boolean, next: () => Coming): Promise<string> {
+  const door: RequestHandler = {
+    admit: () => null,
+    preAdmit: () => ({ startedAt: 0 }),
+    serve: () => Promise.reject(new Error('asked for the whole')),
+    dispatch: (_request, { stream }) => {
+      coming = next();
+      stream?.respondStream(coming, { rateLimit: null });
+      return { cancel: () => {} };
+    },
+    recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
+  };
+  const log = createLogger('silent', () => {});
+  const calls = new RpcCalls(door);
+  server = new HttpServer(
+    rpcRoutes(calls),
+    log,
+    {},
+    [],
+    new Map(),
+    raw ? new FastHttpServer(calls, log) : null,
+  );
+  return `http://127.0.0.1:${(await server.listen()).port}/v1/rpc`;
+}
+
+const post = (url: string): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":"me","method":"getProgramAccounts"}',
+  });
+
+describe.each([{ raw: true }, { raw: false }])('a long result through the door, raw: $raw', ({ raw }) => {
+  it.each([{ hasLength: true }, { hasLength: false }])(
+    'arrives whole, its memory is given back, and the connection goes on; its length known: $hasLength',
+    async ({ hasLength }) => {
+      const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
+      const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
+      const take = async (): Promise<void> => {
+        const response = await post(url);
+        expect(response.headers.has('content-length')).toBe(hasLength);
+        const { id, result } = (await response.json()) as { id: string; result: string };
+        expect(id).toBe('me');
+        expect(result === letters.join('')).toBe(true);
+      };
+      for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
+      await until(() => coming.lent.every((piece) => !bufferPool.isPooled(piece)));
+    },
+  );
+
+  it.each([{ hasLength: true }, { hasLength: false }])(
+    'that breaks off is not taken for whole by the client; its length known: $hasLength',
+    async ({ hasLength }) => {
+      const url = await start(raw, () => new Coming(3, hasLength, 'broken'));
+      await expect(post(url).then((response) => response.text())).rejects.toThrow();
+    },
+  );
+
+  it('waits for a client that reads slowly, and is left when they leave', async () => {
+    const url = await start(raw, () => new Coming(10_000, true, 'whole'));
+    const response = await post(url);
+    const reader = response.body!.getReader();
+    await reader.read();
+    expect(coming.given).toBeLessThan(2_000);
+    await reader.cancel();
+    await until(() => coming.hasLeft);
+  });
+});

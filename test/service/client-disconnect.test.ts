@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** A node that keeps calls of one method until it is told to answer, and notes whether they were given up. */
+let node: MockNode;
+let service: RunningService;
+type Held = { answer: () => void; ended: 'answered' | 'given up' | null };
+const held = new Map<string, Held>();
+const others = healthy();
+const holding: Behaviour = (request, reply, socket) => {
+  if (request.method !== 'requestAirdrop' && request.method !== 'getBalance') {
+    others(request, reply, socket);
+    return;
+  }
+  const result = `"${encodeBase58(new Uint8Array(64).fill(5))}"`;
+  const answer = () => send(reply, `{"jsonrpc":"2.0","result":${result},"id":${request.id}}\n`);
+  const entry: Held = { answer, ended: null };
+  held.set(request.method, entry);
+  reply.on('finish', () => (entry.ended ??= 'answered'));
+  reply.on('close', () => (entry.ended ??= 'given up'));
+};
+
+beforeAll(async () => {
+  node = await startMock(holding);
+  service = await startService({ configuration: `[[upstream]]\nurl = "${node.url}"\n` });
+});
+afterAll(async () => {
+  await service?.stop();
+  await node?.close();
+});
+
+/** Asks, and hangs up as soon as the node has the call. */
+async function askAndLeave(method: string): Promise<Held> {
+  const leaving = new AbortController();
+  const call = { jsonrpc: '2.0', id: 1, method, params: ['11111111111111111111111111111111', 1] };
+  const asked = fetch(service.ready.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${service.key}` },
+    body: JSON.stringify(method === 'getBalance' ? { ...call, params: call.params.slice(0, 1) } : call),
+    signal: leaving.signal,
+  }).catch((error: Error) => error.name);
+  const entry = await eventually(async () => held.get(method), `the node has ${method}`);
+  leaving.abort();
+  expect(await asked).toBe('AbortError');
+  return entry;
+}
+
+it('an airdrop under way goes on when its caller leaves, while a read is given up', async () => {
+  const airdrop = await askAndLeave('requestAirdrop');
+  const read = await askAndLeave('getBalance');
+  await eventually(async () => read.ended, 'the read has ended');
+  expect(read.ended).toBe('given up');
+  // The airdrop's caller left before the read was asked.
+  expect(airdrop.ended).toBeNull();
+  airdrop.answer();
+  await eventually(async () => airdrop.ended, 'the airdrop has ended');
+  expect(airdrop.ended).toBe('answered');
+  expect(node.count('requestAirdrop')).toBe(1);
+});

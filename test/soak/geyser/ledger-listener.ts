@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
+import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
+import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
+import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { longTimeouts } from './long-timeouts.ts';
+
+/** What was heard of one slot, in order. */
+export type ReceivedSlot = Readonly<{
+  transactions: string[];
+  /** Address, version, and what was written. */
+  writes: Readonly<{ address: string; words: string }>[];
+  entries: string[];
+  metas: string[];
+  /** Statuses, as far as every stream is told them. */
+  statuses: SlotStatus[];
+  /** What came when the slot had come to the stream's commitment. */
+  late: string[];
+}>;
+
+export type ListenerOptions = Readonly<{
+  name: string;
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  commitment: Commitment;
+  /** Asks for whole blocks, and not for what is in them. */
+  ofBlocks?: boolean;
+}>;
+
+const emptySlot = (): ReceivedSlot => ({
+  ...{ transactions: [], writes: [], entries: [], metas: [], statuses: [], late: [] },
+});
+
+const all = new Map([['all', {}]]);
+const whole = new Map([
+  ['whole', { includeAccounts: true, includeTransactions: true, includeEntries: true }],
+]);
+
+function describe({ address, account, writeVersion }: AccountWrite): string {
+  const data = createHash('sha256').update(account.data).digest('hex').slice(0, 16);
+  return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
+}
+
+/** Writes down everything that a stream tells of a ledger. */
+export class LedgerListener {
+  readonly name: string;
+  readonly commitment: Commitment;
+  readonly slots = new Map<number, ReceivedSlot>();
+  /** Slots in the order in which they came to the stream's commitment. */
+  readonly order: number[] = [];
+  /** Why it ended, when it did. */
+  ended: string | null = null;
+  #received = 0;
+  readonly #stream: GrpcStream;
+
+  constructor({ name, url, headers = {}, commitment, ofBlocks = false }: ListenerOptions) {
+    this.name = name;
+    this.commitment = commitment;
+    this.#stream = new GrpcStream(
+      { ...longTimeouts, url, headers, method: '/geyser.Geyser/Subscribe' },
+      {
+        onOpen: () => {},
+        onMessage: (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),
+        onEnd: ({ code, message }) => {
+          this.ended = `${code} ${message}`;
+        },
+      },
+    );
+    const content = ofBlocks
+      ? { blocks: whole }
+      : { accounts: all, transactions: all, entry: ['all'], blocksMeta: ['all'] };
+    this.#stream.send(encodeSubscribeRequest({ slots: all, ...content, commitment }));
+  }
+
+  /** Messages. */
+  get received(): number {
+    return this.#received;
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  #take(update: Update | null): void {
+    if (update === null || !('slot' in update)) return;
+    this.#received++;
+    const slot = Number(update.slot);
+    const known = this.slots.get(slot) ?? emptySlot();
+    this.slots.set(slot, known);
+    if (update.kind === 'slot') {
+      if (!commitments.some((level) => level === update.status)) return;
+      if (update.status === this.commitment) this.order.push(slot);
+      known.statuses.push(update.status);
+      return;
+    }
+    if (known.statuses.includes(this.commitment)) known.late.push(update.kind);
+    this.#note(known, update);
+  }
+
+  #note(known: ReceivedSlot, update: Update): void {
+    const hearWrite = (write: AccountWrite): unknown =>
+      known.writes.push({ address: write.address, words: describe(write) });
+    switch (update.kind) {
+      case 'account':
+        hearWrite(update.write);
+        break;
+      case 'transaction':
+        known.transactions.push(update.info.signature);
+        break;
+      case 'entry':
+        known.entries.push(`${update.index} ${update.hash}`);
+        break;
+      case 'block':
+        for (const write of update.accounts) hearWrite(write);
+        known.transactions.push(...update.transactions.map(({ signature }) => signature));
+        known.entries.push(...update.entries.map(({ index, hash }) => `${index} ${hash}`));
+        known.metas.push(update.blockhash);
+        break;
+      case 'blockMeta':
+        known.metas.push(update.blockhash);
+    }
+  }
+}
+
+/** The last write of each account, in any order. */
+const lastWrites = ({ writes }: ReceivedSlot): string[] => [
+  ...new Map(writes.map(({ address, words }) => [address, words])).values(),
+];
+
+function compared(kind: string, heard: readonly string[], owed: readonly string[]): string[] {
+  const [had, due] = [new Set(heard), new Set(owed)];
+  const show = (what: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
+  return [
+    ...show(
+      'lacks',
+      owed.filter((name) => !had.has(name)),
+    ),
+    ...show(
+      'has unknown',
+      heard.filter((name) => !due.has(name)),
+    ),
+    ...show(
+      'has twice',
+      heard.filter((name, at) => heard.indexOf(name) !== at),
+    ),
+  ];
+}
+
+/**
+ * Holds what a stream heard of a slot against what a stream at processed heard of it that nobody disturbed.
+ * @returns what is wrong, in words; none where nothing is.
+ */
+export function checkSlot(
+  received: ReceivedSlot,
+  truth: ReceivedSlot,
+  commitment: Commitment,
+  ofBlocks: boolean,
+): string[] {
+  const eachWrite = commitment === 'processed' && !ofBlocks;
+  const writes = received.writes.map(({ words }) => words);
+  const owed = eachWrite ? truth.writes.map(({ words }) => words) : lastWrites(truth);
+  const ordered = (slot: ReceivedSlot): string =>
+    [...Map.groupBy(slot.writes, ({ address }) => address)]
+      .map(([address, own]) => [address, ...own.map(({ words }) => words)].join())
+      .sort()
+      .join();
+  return [
+    ...compared('writes', writes, owed),
+    ...(eachWrite && writes.length === owed.length && ordered(received) !== ordered(truth)
+      ? ['has writes of an account in another order']
+      : []),
+    ...compared('transactions', received.transactions, truth.transactions),
+    ...compared('entries', received.entries, truth.entries),
+    ...compared('block', received.metas, truth.metas),
+    ...compared('statuses', received.statuses, commitments),
+    ...received.late.slice(0, 1).map((kind) => `was told a ${kind} when it was over`),
+  ];
+}

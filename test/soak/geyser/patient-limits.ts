@@ -1,4 +1,0 @@
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
-
-/** For clients on a machine with much to do, where silence says nothing. */
-export const patientLimits = { ...geyserLimits, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };

@@ -1,0 +1,38 @@
+import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { eventually } from '../../service/eventually.ts';
+import type { SendRequest } from '../ledger-truth.ts';
+
+/** A wallet that got something once, and that nobody touches any more: what is true of it stays true. */
+export type FundedWallet = Readonly<{
+  address: string;
+  lamports: number;
+  /** Of the airdrop, and the slot it is in. */
+  signature: string;
+  slot: number;
+}>;
+
+type Status = Readonly<{ slot: number; confirmationStatus: string }> | null;
+
+/** Finalized is what is 32 slots old. */
+const FINALIZED_MAX_MS = 120_000;
+
+/** Makes wallets and waits until what they have is finalized, so that it is the same at every commitment. */
+export async function createFundedWallets(ask: SendRequest, count: number): Promise<FundedWallet[]> {
+  const made: Omit<FundedWallet, 'slot'>[] = [];
+  for (let number = 1; number <= count; number++) {
+    const address = Keypair.generate().publicKey.toBase58();
+    const lamports = number * LAMPORTS_PER_SOL + number;
+    const signature = (await ask('requestAirdrop', [address, lamports])) as string;
+    made.push({ address, lamports, signature });
+  }
+  const statuses = await eventually(
+    async () => {
+      const answer = await ask('getSignatureStatuses', [made.map(({ signature }) => signature)]);
+      const { value } = answer as { value: readonly Status[] };
+      return value.every((status) => status?.confirmationStatus === 'finalized') && value;
+    },
+    'what the wallets got is finalized',
+    { timeoutMs: FINALIZED_MAX_MS, everyMs: 500 },
+  );
+  return made.map((wallet, at) => ({ ...wallet, slot: statuses[at]?.slot ?? 0 }));
+}

@@ -1,0 +1,72 @@
+import {
+  decodeGetBlockHeightResponse,
+  decodeGetLatestBlockhashResponse,
+  decodeGetSlotResponse,
+  decodeGetVersionResponse,
+  decodePongResponse,
+} from '../../../src/protocol/geyser/unary.ts';
+
+/** A call with one answer, and what is known of the answer. */
+export type GrpcCall = Readonly<{
+  rpc: string;
+  /** What is wrong with an answer; null where nothing is. */
+  fault: (answer: Buffer) => string | null;
+}>;
+
+const BLOCKHASH_CHARS_MIN = 32;
+
+/** Heights and slots that a server told: what is asked after it told one is never answered with less. */
+class Rising {
+  #most = 0n;
+
+  /** What looks at the answer to a call that is sent now. */
+  asked(): (value: bigint) => string | null {
+    const least = this.#most;
+    return (value) => {
+      if (value > this.#most) this.#most = value;
+      return value >= least ? null : `${value} after ${least}`;
+    };
+  }
+}
+
+/** What is asked of the gRPC door beside its streams, one after the other. */
+export class GrpcCalls {
+  readonly #slots = new Rising();
+  readonly #heights = new Rising();
+  readonly #kinds: readonly (() => GrpcCall)[] = [
+    () => {
+      const rises = this.#slots.asked();
+      return { rpc: 'GetSlot', fault: (answer) => rises(decodeGetSlotResponse(answer)) };
+    },
+    () => {
+      const rises = this.#heights.asked();
+      return { rpc: 'GetBlockHeight', fault: (answer) => rises(decodeGetBlockHeightResponse(answer)) };
+    },
+    () => {
+      const rises = this.#slots.asked();
+      return { rpc: 'GetLatestBlockhash', fault: (answer) => blockhashFault(answer, rises) };
+    },
+    () => ({ rpc: 'GetVersion', fault: versionFault }),
+    () => ({ rpc: 'Ping', fault: (answer) => (decodePongResponse(answer) === 0 ? null : 'another count') }),
+  ];
+  #calls = 0;
+
+  next(): GrpcCall {
+    return this.#kinds[this.#calls++ % this.#kinds.length]!();
+  }
+}
+
+function blockhashFault(answer: Buffer, rises: (slot: bigint) => string | null): string | null {
+  const { slot, blockhash, lastValidBlockHeight } = decodeGetLatestBlockhashResponse(answer);
+  if (blockhash.length < BLOCKHASH_CHARS_MIN || lastValidBlockHeight === 0n) return `blockhash ${blockhash}`;
+  return rises(slot);
+}
+
+function versionFault(answer: Buffer): string | null {
+  const text = decodeGetVersionResponse(answer);
+  try {
+    return typeof JSON.parse(text) === 'object' ? null : text;
+  } catch {
+    return text;
+  }
+}

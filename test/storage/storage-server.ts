@@ -1,0 +1,147 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../../src/base/log.ts';
+import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
+import type { StorageLimits } from '../../src/control/storage/storage-limits.ts';
+import type { Failure } from '../../src/protocol/errors.ts';
+import { refuse } from '../../src/servers/http/refuse.ts';
+import { type HttpHandler, joinRoutes } from '../../src/servers/http/routes.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
+import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/servers/ipfs/server.ts';
+import { errorBody } from '../../src/servers/rest/errors.ts';
+import { readUpload } from '../../src/servers/rest/multipart.ts';
+
+/** A patterned file, in which no two places are the same for long. */
+export function patterned(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 11)) & 0xff;
+  return bytes;
+}
+
+export const BOUNDARY = 'storage-boundary';
+export const HEAD = Buffer.from(
+  `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"\r\n` +
+    'content-type: application/octet-stream\r\n\r\n',
+);
+export const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+
+export type Answer = Readonly<{ status: number; body: Record<string, unknown> }>;
+
+/** Embedded storage behind a listener: POST /upload takes files in, /ipfs/<cid> gives them out. */
+export class StorageServer {
+  readonly folder = mkdtempSync(join(tmpdir(), 'storage-door-'));
+  storage!: EmbeddedStorage;
+  http!: HttpServer;
+  port = 0;
+  /** Called with every piece of a file that comes. */
+  onPiece: () => void = () => {};
+  /** Files that were opened by the gateway, and closed. */
+  readonly opened = { open: 0, closed: 0 };
+  readonly #sockets: Socket[] = [];
+
+  static async start(
+    limits: Partial<StorageLimits> = {},
+    gateway: Partial<IpfsServerOptions> = {},
+  ): Promise<StorageServer> {
+    const server = new StorageServer();
+    server.storage = await openEmbeddedStorage({ folder: server.folder, uriPrefix: () => '/ipfs/', limits });
+    const upload = new Map([['/upload', new Map([['POST', server.#upload]])]]);
+    const log = createLogger('silent', () => {});
+    server.http = new HttpServer(joinRoutes(upload, ipfsRoutes(server.#reader(), gateway)), log);
+    server.port = (await server.http.listen()).port;
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await this.http.drain(0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Every file below the folder. */
+  onDisk(): string[] {
+    return readdirSync(this.folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => entry.name)
+      .sort();
+  }
+
+  connect(): Socket {
+    const socket = connect(this.port, '127.0.0.1');
+    socket.on('error', () => {});
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  /** Uploads a file of which `piece` is sent over and over until there are `length` bytes. */
+  upload(piece: Buffer, length = piece.length): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({
+        port: this.port,
+        path: '/upload',
+        method: 'POST',
+        headers: {
+          'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+          'content-length': HEAD.length + length + TAIL.length,
+        },
+      });
+      request.on('error', reject);
+      request.on('response', (response) => resolve(readAnswer(response)));
+      void writeRepeated(request, piece, length);
+    });
+  }
+
+  readonly #upload: HttpHandler = async (request, response) => {
+    const leaving = new AbortController();
+    response.on('close', () => leaving.abort());
+    try {
+      const { name, type, bytes } = await readUpload(request, response);
+      const sent = { name, type, ownerId: 'family' };
+      const stored = await this.storage.uploads.put(this.#watched(bytes), sent, leaving.signal);
+      response.end(JSON.stringify(stored));
+    } catch (failure) {
+      if (!response.destroyed) refuse(request, response, failure as Failure, {}, errorBody);
+    }
+  };
+
+  async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of bytes) {
+      this.onPiece();
+      yield chunk;
+    }
+  }
+
+  /** The storage's own reader, counted. */
+  #reader(): FileReader {
+    return {
+      open: async (cid) => {
+        const file = await this.storage.fileStore.open(cid);
+        if (file === null) return null;
+        this.opened.open++;
+        const close = async (): Promise<void> => {
+          this.opened.closed++;
+          await file.close();
+        };
+        return { ...file, close };
+      },
+    };
+  }
+}
+
+async function writeRepeated(request: NodeJS.WritableStream, piece: Buffer, length: number): Promise<void> {
+  request.write(HEAD);
+  for (let sent = 0; sent < length; sent += piece.length) {
+    const isTaken = request.write(piece.subarray(0, length - sent));
+    if (!isTaken) await new Promise<void>((resolve) => request.once('drain', resolve));
+  }
+  request.end(TAIL);
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return { status: response.statusCode ?? 0, body: JSON.parse(text) };
+}

@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
+import { GeyserServer } from './geyser-server.ts';
+import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
+import { healthy } from './mock/healthy.ts';
+import { PubsubMock } from './mock/pubsub-server.ts';
+import { subscriptionOf, testLimits, until } from './stage.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** The newest confirmed and finalized block of the chain. */
+const TIP = 110;
+const PER_BLOCK = 2;
+
+const transactionAt = (slot: number, index: number) => transfer((slot - 100) * PER_BLOCK + index);
+
+const meta = {
+  err: null,
+  status: { Ok: null },
+  fee: 5_000,
+  preBalances: [10, 1],
+  postBalances: [5, 1],
+  innerInstructions: [],
+  logMessages: [],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  rewards: [],
+  loadedAddresses: { writable: [], readonly: [] },
+  computeUnitsConsumed: 150,
+};
+
+function blockAt(slot: number): unknown {
+  const hash = '11111111111111111111111111111111';
+  const transactions = Array.from({ length: PER_BLOCK }, (_, index) => {
+    const bytes = Buffer.from(transactionAt(slot, index).wire);
+    return { transaction: [bytes.toString('base64'), 'base64'], meta, version: 'legacy' };
+  });
+  const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
+  return { ...place, blockhash: hash, previousBlockhash: hash, transactions, rewards: [] };
+}
+
+/** A chain in which every slot has a block, as nodes tell it. */
+function answer(method: string, params: Buffer | null): string {
+  const [first, second] = JSON.parse(params?.toString() ?? '[]') as number[];
+  if (method === 'getBlock') return JSON.stringify(blockAt(first!));
+  if (method !== 'getBlocks') return '90';
+  const last = Math.min(second!, TIP);
+  return JSON.stringify(Array.from({ length: Math.max(0, last - first! + 1) }, (_, at) => first! + at));
+}
+
+/** A feed that prefers Geyser, with PubSub of a node that is some slots further. */
+async function start(pubsubSlot: number) {
+  const server = await GeyserServer.start();
+  const rig = new GeyserRig([server.url], { downMaxMs: 50 });
+  const mock = await PubsubMock.start(healthy, pubsubSlot);
+  const log: string[] = [];
+  const asked: string[] = [];
+  const feed = createFeed({
+    network: 'devnet',
+    pool: {
+      request: ({ method, params }) => {
+        asked.push(`${method} ${params}`);
+        return Promise.resolve({ body: Buffer.from(answer(method, params)), errorCode: 0 });
+      },
+      status: () => [],
+    },
+    nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],
+    preferred: () => rig.feed,
+    limits: testLimits,
+    log: createLogger('debug', (line) => log.push(line)),
+  });
+  ends.push(
+    () => feed.close(),
+    () => server.stop(),
+    () => mock.close(),
+  );
+  return { feed, server, mock, log, asked };
+}
+
+describe('a subscription that Geyser feeds', () => {
+  it('goes on from PubSub when Geyser is gone: what came in between is told once, in order', async () => {
+    const { feed, server, mock, log } = await start(105);
+    const heard = new NotificationRecorder();
+    await feed.open({ kind: 'slot' }, heard.listener);
+    expect(mock.peers.size).toBe(0);
+    for (const slot of [100, 101]) {
+      server.send(slotIs(slot, 'created'));
+      server.send(slotIs(slot, 'processed'));
+    }
+    await heard.count(2);
+    server.stop();
+    await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is asked');
+    // A slot that comes once it is waited for shows where the gap ends.
+    const ticking = setInterval(() => mock.tick(), 50);
+    await heard.count(7).finally(() => clearInterval(ticking));
+    const slots = heard.results.map(({ slot }) => Number(slot));
+    expect(slots).toEqual(slots.map((_, index) => 100 + index));
+    expect(heard.failure).toBeNull();
+    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+  });
+
+  it('is told nothing more when it ended before, and nobody else is asked', async () => {
+    const { feed, server, mock } = await start(105);
+    const [ended, other] = [new NotificationRecorder(), new NotificationRecorder()];
+    const end = await feed.open({ kind: 'slot' }, ended.listener);
+    await feed.open({ kind: 'root' }, other.listener);
+    server.send(slotIs(100, 'processed'));
+    await ended.count(1);
+    end();
+    server.stop();
+    await until(() => mock.count('rootSubscribe') > 0, 'PubSub is asked');
+    mock.tick();
+    expect(mock.received.filter(({ method }) => method === 'rootSubscribe')).toHaveLength(1);
+    expect(ended.results).toHaveLength(1);
+    expect([ended.failure, other.failure]).toEqual([null, null]);
+  });
+
+  it('is opened on PubSub at once while Geyser is away', async () => {
+    const { feed, server, mock } = await start(105);
+    const first = new NotificationRecorder();
+    await feed.open({ kind: 'slot' }, first.listener);
+    server.send(slotIs(100, 'processed'));
+    await first.count(1);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'PubSub is asked');
+    const streams = server.streams.length;
+    const second = new NotificationRecorder();
+    await feed.open({ kind: 'root' }, second.listener);
+    expect(mock.count('rootSubscribe')).toBe(1);
+    expect(server.streams).toHaveLength(streams);
+  });
+});
+
+const transactionsAt = (commitment: string) =>
+  subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
+
+/** The places that were told, as `slot index`, and whether each has its transaction. */
+const placesOf = (heard: NotificationRecorder): string[] =>
+  heard.results.map(({ slot, transactionIndex, signature }) => {
+    const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
+    return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
+  });
+
+const places = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => [`${from + at} 0`, `${from + at} 1`]).flat();
+
+function tellSlot(server: GeyserServer, slot: number): void {
+  server.send(slotIs(slot, 'created'));
+  for (let index = 0; index < PER_BLOCK; index++) {
+    server.send(transactionIs(slot, transactionAt(slot, index), index));
+  }
+  server.send(slotIs(slot, 'processed'));
+}
+
+describe('a subscription to transactions that Geyser feeds', () => {
+  it.each(['processed', 'confirmed', 'finalized'])('goes on from blocks, each once, at %s', async (at) => {
+    const { feed, server, mock, log } = await start(105);
+    const heard = new NotificationRecorder();
+    await feed.open(transactionsAt(at), heard.listener);
+    for (const slot of [100, 101, 102, 103]) tellSlot(server, slot);
+    server.send(slotIs(102, 'confirmed'));
+    server.send(slotIs(101, 'finalized'));
+    // The server dies within a slot.
+    server.send(slotIs(104, 'created'));
+    server.send(transactionIs(104, transactionAt(104, 0), 0));
+    const told = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
+    await heard.count(told);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    for (const peer of mock.peers) await peer.read();
+    mock.tick(TIP - 105);
+    await heard.count((TIP - 99) * PER_BLOCK);
+    expect(placesOf(heard)).toEqual(places(100, TIP));
+    expect(heard.failure).toBeNull();
+    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+  });
+
+  it('is owed nothing from before it was opened, and reads blocks together with others', async () => {
+    const { feed, server, mock, asked } = await start(105);
+    const [first, late] = [new NotificationRecorder(), new NotificationRecorder()];
+    await feed.open(transactionsAt('processed'), first.listener);
+    for (const slot of [100, 101, 102]) tellSlot(server, slot);
+    await first.count(6);
+    await feed.open(
+      subscriptionOf('transaction', {}, { commitment: 'processed', transactionDetails: 'none' }),
+      late.listener,
+    );
+    tellSlot(server, 103);
+    await late.count(2);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    for (const peer of mock.peers) await peer.read();
+    mock.tick(TIP - 105);
+    await late.count((TIP - 102) * PER_BLOCK);
+    await first.count((TIP - 99) * PER_BLOCK);
+    expect(late.results.map(({ slot }) => slot)).toEqual(
+      places(103, TIP).map((place) => Number(place.split(' ')[0])),
+    );
+    expect(asked.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
+  });
+
+  it('is told nothing more when it ended, and blocks are looked for no longer', async () => {
+    const { feed, server, mock, asked } = await start(105);
+    const heard = new NotificationRecorder();
+    const end = await feed.open(transactionsAt('confirmed'), heard.listener);
+    tellSlot(server, 100);
+    server.send(slotIs(100, 'confirmed'));
+    await heard.count(2);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    end();
+    const [told, read] = [heard.results.length, asked.length];
+    mock.tick();
+    for (const peer of mock.peers) await peer.read();
+    expect(heard.results).toHaveLength(told);
+    expect(asked).toHaveLength(read);
+  });
+});

@@ -1,0 +1,158 @@
+import { SubscribeRequest } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import { addressFromBytes } from '../../../src/solana/address.ts';
+import { signatureFromBytes } from '../../../src/solana/signature.ts';
+import { slot } from '../../../src/solana/units.ts';
+import { SubscribeRequestBuilder } from '../../../src/upstream/feeds/geyser/subscribe-request-builder.ts';
+
+const limits = { filtersMax: 100, addressesMax: 1_000, programFiltersMax: 3 };
+
+const key = (number: number) => {
+  const bytes = Buffer.alloc(32);
+  bytes.writeUInt32LE(number);
+  return addressFromBytes(bytes);
+};
+const account = (number: number): Subscription => ({
+  kind: 'account',
+  address: key(number),
+  commitment: 'processed',
+  encoding: 'base64',
+});
+const program = (number: number, size: bigint | null): Subscription => ({
+  kind: 'program',
+  program: key(number),
+  commitment: 'confirmed',
+  encoding: 'base64',
+  filters: size === null ? [] : [{ kind: 'dataSize', size }],
+});
+const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription => ({
+  kind: 'logs',
+  of,
+  commitment: 'processed',
+});
+const signature = (number: number): Subscription => ({
+  kind: 'signature',
+  signature: signatureFromBytes(Buffer.alloc(64, number)),
+  commitment: 'processed',
+  received: false,
+});
+
+/** What a server reads of a union, whatever the names and the order of its filters. */
+function asked(union: SubscribeRequestBuilder) {
+  const { accounts, transactions } = SubscribeRequest.decode(union.encode(null));
+  const all = [...Object.values(accounts), ...Object.values(transactions)];
+  return all
+    .map((filter) =>
+      JSON.stringify(filter, (_, value) =>
+        Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.sort() : value,
+      ),
+    )
+    .sort();
+}
+
+const any: fc.Arbitrary<Subscription> = fc.oneof(
+  fc.integer({ min: 0, max: 5 }).map(account),
+  fc
+    .tuple(fc.integer({ min: 0, max: 2 }), fc.option(fc.bigInt({ min: 0n, max: 5n })))
+    .map(([number, size]) => program(number, size)),
+  fc.constantFrom(logs('all'), logs('allWithVotes'), logs({ mentions: key(1) }), logs({ mentions: key(2) })),
+  fc.integer({ min: 0, max: 5 }).map(signature),
+  fc.constantFrom<Subscription>({ kind: 'slot' }, { kind: 'root' }),
+);
+
+describe('the union of what subscriptions ask', () => {
+  it('is, whatever came and went, that of those which are there', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(any, fc.boolean()), { maxLength: 40 }), (course) => {
+        const union = new SubscribeRequestBuilder(limits);
+        const ends: (() => void)[] = [];
+        for (const [subscription, stays] of course) {
+          const end = union.add(subscription)!;
+          union.encode(null);
+          if (!stays) ends.push(end);
+        }
+        for (const end of [...ends, ...ends]) end();
+        const fresh = new SubscribeRequestBuilder(limits);
+        for (const [subscription, stays] of course) if (stays) fresh.add(subscription);
+        expect(asked(union)).toEqual(asked(fresh));
+      }),
+    );
+  });
+
+  it('says where to begin, and always asks for the course of the slots', () => {
+    const request = SubscribeRequest.decode(new SubscribeRequestBuilder(limits).encode(slot(7)));
+    expect(request).toMatchObject({
+      fromSlot: '7',
+      commitment: 0,
+      slots: { s: { interslotUpdates: true } },
+      accounts: {},
+      transactions: {},
+    });
+  });
+
+  it('has room for so many filters, and again when some end', () => {
+    const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 3 });
+    const first = union.add(signature(1));
+    expect(first).not.toBeNull();
+    expect(union.add(signature(1))).not.toBeNull();
+    const second = union.add(signature(2))!;
+    expect(union.add(signature(3))).toBeNull();
+    second();
+    expect(union.add(signature(3))).not.toBeNull();
+    expect(asked(union)).toHaveLength(2);
+  });
+
+  it('has room for so many addresses, in whatever filters they stand', () => {
+    const union = new SubscribeRequestBuilder({ ...limits, addressesMax: 4 });
+    const [include, exclude] = [[key(3)], [key(4)]];
+    const filtered: Subscription = {
+      kind: 'transaction',
+      dialect: 'helius',
+      commitment: 'processed',
+      encoding: 'base64',
+      details: 'full',
+      rewards: false,
+      maxVersion: 0,
+      filter: {
+        vote: null,
+        failed: null,
+        signature: null,
+        include,
+        exclude,
+        required: [],
+        tokenAccounts: 'none',
+      },
+    };
+    const end = union.add(filtered)!;
+    union.add(account(1));
+    union.add(logs({ mentions: key(2) }));
+    expect(union.add(account(5))).toBeNull();
+    expect(union.add(account(1))).not.toBeNull();
+    end();
+    expect(union.add(account(5))).not.toBeNull();
+    expect(union.add(account(6))).not.toBeNull();
+    expect(union.add(account(7))).toBeNull();
+  });
+
+  it('asks for a program no more than it has room for when those who wanted all of it leave', () => {
+    const union = new SubscribeRequestBuilder({ ...limits, filtersMax: 4 });
+    const whole = union.add(program(1, null))!;
+    const ends = [1n, 2n].map((size) => union.add(program(1, size)));
+    expect(ends).not.toContain(null);
+    expect(union.add(signature(1))).toBeNull();
+    whole();
+    expect(asked(union)).toHaveLength(2);
+    expect(union.add(signature(1))).not.toBeNull();
+  });
+
+  it('takes thousands of filters of one program in without looking at all of them for each', () => {
+    const union = new SubscribeRequestBuilder(limits);
+    const start = performance.now();
+    for (let size = 0n; size < 5_000n; size++) expect(union.add(program(1, size))).not.toBeNull();
+    // Looked at again for each, they take a minute.
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(asked(union)).toHaveLength(1);
+  });
+});

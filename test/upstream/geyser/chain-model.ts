@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
+import type { RawBlockCounts } from '../../../src/protocol/geyser/read-raw-update.ts';
+import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
+import { slot as slotOf } from '../../../src/solana/units.ts';
+
+/** Updates that say what they are and no more, and a chain whose servers tell them in their own ways. */
+
+const none = new Uint8Array();
+
+const bytesOf = (name: string, length: number): Uint8Array =>
+  createHash('sha512').update(name).digest().subarray(0, length);
+
+/** What an update is, whoever tells it. */
+export const labels = new WeakMap<RawUpdate, string>();
+
+/** A status of a slot, labelled. */
+export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {
+  const update: RawUpdate = {
+    kind: 'slot',
+    slot: slotOf(slot),
+    parent: slotOf(parent),
+    status,
+    deadError: null,
+    tail: none,
+    createdAt: none,
+  };
+  labels.set(update, `${slot} ${status}`);
+  return update;
+}
+
+export type Item = Readonly<{ kind: 'transaction' | 'written' | 'own' | 'entry'; number: number }>;
+
+/** @param version - of the node. */
+export function itemIs(slot: number, { kind, number }: Item, version: number): RawUpdate {
+  const common = { slot: slotOf(slot), tail: none, createdAt: none };
+  const account = {
+    ...common,
+    kind: 'account' as const,
+    info: none,
+    owner: none,
+    lamports: 1n as never,
+    data: none,
+    isStartup: false,
+    writeVersion: BigInt(version),
+  };
+  const updates: Record<Item['kind'], () => RawUpdate> = {
+    transaction: () => ({
+      ...common,
+      kind: 'transaction',
+      info: none,
+      signature: bytesOf(`${slot} ${number}`, 64),
+      isVote: false,
+      index: number,
+      err: null,
+      keys: { bytes: none, offsets: [] },
+      meta: none,
+    }),
+    // Three accounts, each written again and again.
+    written: () => ({
+      ...account,
+      address: bytesOf(`account ${number % 3}`, 32),
+      signature: bytesOf(`${slot} ${number}`, 64),
+    }),
+    own: () => ({ ...account, address: bytesOf(`own ${number % 2}`, 32), signature: null }),
+    entry: () => ({ ...common, kind: 'entry', message: none, index: number }),
+  };
+  const update = updates[kind]();
+  labels.set(update, `${slot} ${kind} ${number}`);
+  return update;
+}
+
+/** The meta of a slot, labelled. */
+export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
+  const update: RawUpdate = {
+    kind: 'blockMeta',
+    slot: slotOf(slot),
+    parentSlot: slotOf(parent),
+    tail: none,
+    createdAt: none,
+    message: none,
+    blockhash,
+    blockHeight: null,
+    executedTransactionCount: 0,
+    entriesCount: 0,
+    updatedAccountCount: null,
+  };
+  labels.set(update, `${slot} blockMeta`);
+  return update;
+}
+
+export type ModelSlot = Readonly<{
+  slot: number;
+  parent: number;
+  /** Of a version that dies before; null where none does. */
+  deadItems: readonly Item[] | null;
+  items: readonly Item[];
+}>;
+
+export type ModelUpdate = RawUpdate | RawBlockCounts;
+
+/** All that a server tells of a chain, in its own versions; what it knows of older slots comes in between. */
+export function updatesOf(
+  chain: readonly ModelSlot[],
+  firstVersion: number,
+  isReordered: boolean,
+): ModelUpdate[] {
+  let version = firstVersion;
+  const updates: ModelUpdate[] = [];
+  for (const [at, { slot, parent, deadItems, items }] of chain.entries()) {
+    if (deadItems !== null) {
+      updates.push(slotIs(slot, 'createdBank', parent));
+      updates.push(...deadItems.map((item) => itemIs(slot, item, version++)), slotIs(slot, 'dead', parent));
+    }
+    updates.push(slotIs(slot, 'createdBank', parent));
+    // Writes of accounts keep their order; transactions may be told in any.
+    const writes = items.filter(({ kind }) => kind === 'written' || kind === 'own');
+    const others = items.filter(({ kind }) => kind !== 'written' && kind !== 'own');
+    const order = isReordered ? [...others.reverse(), ...writes] : [...writes, ...others];
+    const content = order.map((item) => itemIs(slot, item, version++));
+    const ends = [metaIs(slot, parent), slotIs(slot, 'processed', parent)];
+    // One of them tells the end of a slot before the last of what is in it, and then that it was all.
+    const [early, late] = isReordered ? [content.slice(0, -1), content.slice(-1)] : [content, []];
+    updates.push(...early, ...ends, ...late, {
+      kind: 'blockCounts',
+      slot: slotOf(slot),
+      updatedAccountCount: 0,
+    });
+    const [before, longBefore] = [chain[at - 2], chain[at - 5]];
+    if (before !== undefined) updates.push(slotIs(before.slot, 'confirmed', before.parent));
+    if (longBefore !== undefined) updates.push(slotIs(longBefore.slot, 'finalized', longBefore.parent));
+  }
+  return updates;
+}

@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { Keypair } from '../../../src/solana/ed25519.ts';
+import { slot } from '../../../src/solana/units.ts';
+import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import { GeyserServer } from '../feeds/geyser-server.ts';
+import { slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
+import { endOf, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+
+const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
+const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)].sort() as [
+  ReturnType<typeof keyOf>,
+  ReturnType<typeof keyOf>,
+  ReturnType<typeof keyOf>,
+];
+const INVALID_ARGUMENT = 3;
+const all: SubscribeRequest = { transactions: new Map([['t', {}]]) };
+const tx = (at: number, number: number) => transactionIs(at, transfer(number), number);
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+async function start(count: number, options: Partial<GeyserSourceOptions> = {}) {
+  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
+  const rig = new SourceRig(servers, options);
+  opened.push(() => rig.source.close(), ...servers.map((server) => () => server.stop()));
+  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
+  return { rig, servers, server: servers[0]!, other: servers[1]! };
+}
+
+/** The newest request, without what every one has. */
+function asked(server: GeyserServer) {
+  const { accounts, transactions, entry } = server.requests.at(-1)!;
+  return { accounts, transactions, entry };
+}
+
+describe('what servers are asked for', () => {
+  it('is always the course of slots, their metas, and how many accounts they write', async () => {
+    const { server } = await start(1);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]).toMatchObject({
+      slots: { s: { interslotUpdates: true } },
+      blocksMeta: { m: {} },
+      blocks: { b: { includeTransactions: false, includeAccounts: false, includeEntries: false } },
+      commitment: 0,
+      accounts: {},
+      transactions: {},
+      transactionsStatus: {},
+      entry: {},
+      accountsDataSlice: [],
+      fromSlot: undefined,
+    });
+  });
+
+  it('is the union of what streams want, asked of all servers, and again when it changes', async () => {
+    const { rig, server, other } = await start(2);
+    const one = rig.source.subscribe(
+      {
+        accounts: new Map([['a', { account: [first] }]]),
+        transactions: new Map([['x', { accountInclude: [first], vote: false }]]),
+        commitment: 'finalized',
+        accountsDataSlice: [{ offset: 0n, length: 1n }],
+      },
+      null,
+    );
+    const two = rig.source.subscribe(
+      {
+        accounts: new Map([
+          ['b', { account: [second] }],
+          ['c', { owner: [third] }],
+        ]),
+        transactionsStatus: new Map([['y', { accountInclude: [second], vote: false }]]),
+        entry: ['e'],
+      },
+      null,
+    );
+    await Promise.all([one.ready, two.ready]);
+    for (const each of [server, other]) {
+      // A server whose acceptance is still under way is asked too, and not waited for.
+      await each.until(() => each.requests.at(-1)?.entry.e !== undefined);
+      expect(asked(each)).toMatchObject({
+        accounts: { a0: { account: [first, second], owner: [] }, a1: { account: [], owner: [third] } },
+        transactions: { t0: { accountInclude: [first, second], vote: false } },
+        entry: { e: {} },
+      });
+      expect(each.requests.at(-1)).toMatchObject({ commitment: 0, accountsDataSlice: [] });
+    }
+    one.end();
+    await server.until(() => server.requests.at(-1)?.accounts.a0?.account.length === 1);
+    expect(asked(server)).toMatchObject({
+      accounts: { a0: { account: [second] }, a1: { owner: [third] } },
+      transactions: { t0: { accountInclude: [second] } },
+    });
+    two.end();
+    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
+    expect(asked(server)).toEqual({ accounts: {}, transactions: {}, entry: {} });
+  });
+
+  it('is everything of a kind when somebody wants that, and what blocks hold', async () => {
+    const { rig, server } = await start(1);
+    const narrow = rig.source.subscribe(
+      { transactions: new Map([['x', { accountInclude: [first] }]]) },
+      null,
+    );
+    const blocks = rig.source.subscribe({ blocks: new Map([['b', { includeEntries: true }]]) }, null);
+    await Promise.all([narrow.ready, blocks.ready]);
+    expect(Object.values(server.requests.at(-1)!.transactions)).toMatchObject([
+      { accountInclude: [], accountRequired: [] },
+    ]);
+    expect(asked(server)).toMatchObject({ accounts: {}, entry: { e: {} } });
+    blocks.end();
+    const some = { accountInclude: [second], includeAccounts: true, includeTransactions: false };
+    await rig.source.subscribe({ blocks: new Map([['b', some]]) }, null).ready;
+    expect(asked(server)).toMatchObject({
+      accounts: { a0: { account: [second] } },
+      transactions: { t0: { accountInclude: [first] } },
+      entry: {},
+    });
+  });
+
+  it('is nothing new, and taken at once, when another stream has the same wish', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(all, null).ready;
+    const requests = server.requests.length;
+    server.answersPings = false;
+    await rig.source.subscribe({ transactions: new Map([['x', {}]]) }, null).ready;
+    await rig.source.subscribe({ transactionsStatus: new Map([['y', {}]]) }, null).ready;
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  it('is broader where a request would hold too many filters or addresses', async () => {
+    const { rig, server } = await start(1, { filtersMax: 3, addressesMax: 2 });
+    const data = (size: bigint) => ({
+      owner: [first],
+      filters: [{ kind: 'dataSize' as const, bytes: size }],
+    });
+    const accounts = new Map([1n, 2n, 3n].map((size) => [`a${size}`, data(size)]));
+    const transactions = new Map([['t', { accountInclude: [first, second, third] }]]);
+    await rig.source.subscribe({ accounts, transactions }, null).ready;
+    expect(asked(server)).toMatchObject({
+      accounts: { a0: { owner: [first], filters: [] } },
+      transactions: { t0: { accountInclude: [] } },
+    });
+  });
+
+  it('is everything from the start where the configuration says so', async () => {
+    const { rig, server } = await start(1, { demand: 'full' });
+    expect(asked(server)).toMatchObject({ accounts: { a: {} }, transactions: { t: {} }, entry: { e: {} } });
+    await rig.source.subscribe(all, null).ready;
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a server that refuses what it is asked', () => {
+  it('is asked without counts, then for something broader, and goes on', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    server.onRequest = (request, stream) => {
+      const isRefused =
+        Object.keys(request.blocks).length > 0 ||
+        Object.values(request.accounts).some(({ filters }) => filters.length > 0);
+      if (isRefused) stream.emit('error', { code: INVALID_ARGUMENT, details: 'failed to create filter: …' });
+      else if (request.fromSlot !== undefined) sendOn(stream, wholeSlot(100));
+    };
+    const filters = [{ kind: 'dataSize' as const, bytes: 165n }];
+    await rig.source.subscribe({ accounts: new Map([['a', { owner: [first], filters }]]) }, null).ready;
+    await server.until(() => asked(server).accounts.a0?.filters.length === 0);
+    expect(asked(server).accounts).toMatchObject({ a0: { owner: [first], filters: [] } });
+    sendOn(server.stream, wholeSlot(101));
+    await rig.untilEmitted('101 processed');
+    expect(rig.lost).toEqual([]);
+  });
+});
+
+describe('a wish that names a slot', () => {
+  it('is told what older slots held, once, before it is ready', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, null).ready;
+    sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101), slotIs(101, 'confirmed')]);
+    sendOn(server.stream, [slotIs(102, 'created')]);
+    await rig.untilEmitted('102 createdBank');
+    server.onRequest = (request, stream) => {
+      if (request.fromSlot !== '98') return;
+      sendOn(stream, [...wholeSlot(98, tx(98, 8)), slotIs(98, 'finalized'), ...wholeSlot(99)]);
+      sendOn(stream, [...wholeSlot(100, tx(100, 1), tx(100, 2)), ...wholeSlot(101, tx(101, 3))]);
+      sendOn(stream, [slotIs(102, 'created'), tx(102, 4), ...endOf(102)]);
+    };
+    await rig.source.subscribe(all, slot(98)).ready;
+    expect(rig.of(98)).toEqual(['createdBank', 'transfer 8', 'meta', 'processed', 'confirmed', 'finalized']);
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'meta',
+      'processed',
+      'confirmed',
+      'transfer 2',
+    ]);
+    expect(rig.of(101)).toEqual(['createdBank', 'meta', 'processed', 'confirmed', 'transfer 3']);
+    expect(rig.of(102)).toEqual(['createdBank', 'transfer 4', 'meta', 'processed']);
+    // The stream that goes on was not touched by it.
+    expect(server.streams).toHaveLength(2);
+    sendOn(server.streams[0]!, [tx(102, 4), ...endOf(102), ...wholeSlot(103)]);
+    await rig.untilEmitted('103 processed');
+    expect(rig.of(102)).toHaveLength(4);
+  });
+
+  it('goes to the server that can, and is ready also when none can', async () => {
+    const { rig, server, other } = await start(2);
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    const refuse: GeyserServer['onRequest'] = (request, stream) => {
+      if (request.fromSlot !== undefined) {
+        stream.emit('error', { code: 13, details: 'from_slot is not supported' });
+      }
+    };
+    server.onRequest = refuse;
+    other.onRequest = (request, stream) => {
+      if (request.fromSlot !== undefined) sendOn(stream, [...wholeSlot(99), ...wholeSlot(100, tx(100, 1))]);
+    };
+    await rig.source.subscribe(all, slot(99)).ready;
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
+    other.onRequest = refuse;
+    await rig.source.subscribe({ entry: ['e'] }, slot(99)).ready;
+    expect(rig.log.join()).toContain('no Geyser server tells old slots again');
+  });
+
+  it('is told from the oldest slot on that a server has, where it says so', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
+    await rig.untilEmitted('101 processed');
+    server.onRequest = (request, stream) => {
+      if (request.fromSlot === '50') {
+        const details = 'broadcast from 50 is not available, last available: 99';
+        stream.emit('error', { code: 13, details });
+      } else if (request.fromSlot === '99') {
+        for (const slot of [99, 100, 101]) sendOn(stream, wholeSlot(slot, tx(slot, 1)));
+      }
+    };
+    await rig.source.subscribe(all, slot(50)).ready;
+    expect(rig.emitted.filter((line) => line.endsWith('transfer 1'))).toEqual([
+      '99 transfer 1',
+      '100 transfer 1',
+      '101 transfer 1',
+    ]);
+  });
+
+  it('asks for nothing that was told with all of it', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(all, null).ready;
+    sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101)]);
+    await rig.untilEmitted('101 processed');
+    await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, slot(100))
+      .ready;
+    expect(server.streams).toHaveLength(1);
+  });
+});
+
+describe('a wish while no server is there', () => {
+  it('is ready at once when there is none at all, and asked for when one comes', async () => {
+    const { rig, server } = await start(1);
+    for (const update of wholeSlot(100)) server.send(update);
+    await rig.untilEmitted('100 processed');
+    rig.source.setNodes([]);
+    await rig.source.subscribe(all, slot(100)).ready;
+    const nodes = [{ name: 'back', url: 'http://127.0.0.1:1', grpc: server.url }];
+    const asked = server.requests.length;
+    rig.source.setNodes(nodes);
+    await server.until(() => server.requests.length > asked);
+    expect(Object.values(server.requests.at(-1)!.transactions)).toHaveLength(1);
+    await rig.source.subscribe({ ...all, entry: ['e'] }, null).ready;
+  });
+
+  it('is ready after a while, and asked for when one is back', async () => {
+    const { rig, server } = await start(1, { openTimeoutMs: 100 });
+    server.fail(14, 'bye');
+    await server.until(() => server.streams.length > 1);
+    server.stop();
+    await rig.source.subscribe(all, null).ready;
+    expect(rig.emitted).toEqual([]);
+  });
+});

@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest';
+import type { Slot } from '../../../src/solana/units.ts';
+import { itemIs, metaIs, slotIs } from './chain-model.ts';
+import {
+  bank,
+  dead,
+  emittedCount,
+  ends,
+  live,
+  PolledHead,
+  sendSlots,
+  startMerge,
+  whole,
+  write,
+} from './merge-stage.ts';
+
+const FAR = 2 ** 40;
+
+describe('a server that names a slot far ahead', () => {
+  for (const status of ['firstShredReceived', 'createdBank'] as const) {
+    it(`does not silence the others, nor itself: ${status}`, () => {
+      const { merge, of } = startMerge();
+      const [one, other] = [merge.addReader(live), merge.addReader(live)];
+      for (const each of [one, other]) for (const update of whole(10)) each.take(update);
+      other.take(slotIs(FAR, status, FAR - 1));
+      for (const update of whole(11, write(11, 1))) other.take(update);
+      expect(of(11)).toEqual(['createdBank', 'written 1', 'blockMeta', 'processed']);
+      expect(of(FAR)).toEqual([]);
+      expect(merge.newestStarted).toBe(11n);
+    });
+  }
+
+  it('does not keep what comes after it waiting when it tells all of it', () => {
+    const { merge, of } = startMerge();
+    const [one, other] = [merge.addReader(live), merge.addReader(live)];
+    for (const update of whole(10)) one.take(update);
+    for (const slot of [FAR, FAR + 1]) for (const update of whole(slot)) other.take(update);
+    expect(merge.missingRange(performance.now())).toBe(null);
+    for (const update of whole(11)) one.take(update);
+    expect(of(11).at(-1)).toBe('processed');
+  });
+
+  it('is believed when nobody has told anything nearer for long', () => {
+    const { merge, of } = startMerge({ stallMs: -1 });
+    const one = merge.addReader(live);
+    for (const update of whole(10)) one.take(update);
+    for (const slot of [FAR, FAR + 1, FAR + 2]) for (const update of whole(slot)) one.take(update);
+    expect(of(FAR)).toEqual([]);
+    merge.giveUp(merge.missingRange(performance.now())!);
+    expect(of(FAR + 2).at(-1)).toBe('processed');
+  });
+
+  it('costs no more than a while when it was the first that was heard', () => {
+    const { merge, of } = startMerge({ stallMs: -1 });
+    const one = merge.addReader(live);
+    one.take(bank(FAR));
+    for (const slot of [10, 11, 12]) for (const update of whole(slot)) one.take(update);
+    expect(of(12).at(-1)).toBe('processed');
+    expect(merge.newest).toBe(12n);
+  });
+});
+
+describe('a server that walks ahead of the others', () => {
+  for (const [manner, step] of [
+    ['in wide steps', 400],
+    ['slot by slot', 1],
+  ] as const) {
+    it(`silences nobody once it is gone: ${manner}`, () => {
+      const { merge, emitted } = startMerge();
+      const [honest, other] = [merge.addReader(live), merge.addReader(live)];
+      sendSlots(honest, 1_000, 1_009);
+      sendSlots(other, 1_009 + step, 1_009 + step * 3_000, step);
+      merge.removeReader(other);
+      sendSlots(honest, 1_010, 4_000);
+      expect(emittedCount(emitted, 1_010, 4_000)).toBe(2_991);
+      expect(merge.newest).toBe(4_000n);
+    });
+
+    it(`tells no more than half a minute of it beside nodes that are polled: ${manner}`, () => {
+      const now = new PolledHead(1_009);
+      const { merge, emitted, of, lost } = startMerge({}, now.head);
+      const [honest, other] = [merge.addReader(live), merge.addReader(live)];
+      sendSlots(honest, 1_000, 1_009);
+      sendSlots(other, 1_009 + step, 1_009 + step * 3_000, step);
+      expect(emittedCount(emitted, 1_010, 1e9)).toBeLessThan(200);
+      for (let slot = 1_010; slot <= 4_000; slot++) {
+        now.slot = slot;
+        for (const update of whole(slot, write(slot, 1))) honest.take(update);
+        for (const update of whole(slot + 3_000)) other.take(update);
+      }
+      expect(of(3_999)).toEqual(['createdBank', 'written 1', 'blockMeta', 'processed']);
+      expect(emittedCount(emitted, 1_010, 4_000)).toBe(2_991);
+      expect(lost).toEqual([]);
+    });
+  }
+
+  it('makes no hole of slots that the chain has not come to, nor a finalized one of them', () => {
+    const now = new PolledHead(1_009);
+    const { merge, of } = startMerge({ stallMs: -1 }, now.head);
+    const [honest, other] = [merge.addReader(live), merge.addReader(live)];
+    sendSlots(honest, 1_000, 1_009);
+    sendSlots(other, 1_060, 1_060);
+    for (const update of [bank(1_050), metaIs(1_050, 1_009), slotIs(1_050, 'processed', 1_009)]) {
+      other.take(update);
+    }
+    for (const slot of [1_050, 1_060]) other.take(slotIs(slot, 'finalized', slot - 1));
+    expect(merge.missingRange(performance.now())).toBe(null);
+    expect(of(1_050)).toEqual(['createdBank', 'blockMeta', 'processed']);
+    sendSlots(honest, 1_010, 1_059);
+    expect([of(1_059).at(-1), of(1_060).at(-1)]).toEqual(['processed', 'processed']);
+  });
+
+  it('is forgotten before what the others tell when more is begun than is remembered', () => {
+    const now = new PolledHead(1_009);
+    const { merge, of } = startMerge({ slotsMax: 8 }, now.head);
+    const [honest, other] = [merge.addReader(live), merge.addReader(live)];
+    sendSlots(honest, 1_000, 1_007);
+    for (let slot = 1_030; slot < 1_060; slot++) other.take(bank(slot));
+    sendSlots(honest, 1_008, 1_012);
+    expect(of(1_012).at(-1)).toBe('processed');
+  });
+
+  it('is believed while it is alone, and forgotten when it comes back to the truth', () => {
+    const { merge, of, lost } = startMerge({ stallMs: -1 });
+    const one = merge.addReader(live);
+    sendSlots(one, 1_000, 1_009);
+    sendSlots(one, 1_400, 200_000, 400);
+    expect(of(199_800)).toEqual(['createdBank']);
+    sendSlots(one, 1_010, 1_013);
+    expect(lost.at(-1)).toBe('all');
+    expect(of(1_013)).toEqual(['createdBank', 'blockMeta', 'processed']);
+    expect(merge.newest).toBe(1_013n);
+  });
+
+  it('is left when the nodes that are and another server, say otherwise', () => {
+    const now = new PolledHead(1_009);
+    const { merge, of, lost } = startMerge({ stallMs: -1 }, now.head);
+    const other = merge.addReader(live);
+    sendSlots(other, 50_000, 51_000);
+    const honest = merge.addReader(live);
+    sendSlots(honest, 1_008, 1_010);
+    sendSlots(other, 51_001, 51_010);
+    sendSlots(honest, 1_011, 1_012);
+    expect(lost).toEqual(['all']);
+    expect(of(1_012).at(-1)).toBe('processed');
+    expect(of(51_010)).toEqual([]);
+  });
+
+  it('does not make one that is far behind all that is believed', () => {
+    const { merge, of, lost } = startMerge({ stallMs: -1 });
+    const [behind, one] = [merge.addReader(live), merge.addReader(live)];
+    sendSlots(one, 20_000, 20_020);
+    sendSlots(behind, 10_000, 10_050);
+    sendSlots(one, 20_021, 20_030);
+    expect(of(20_030).at(-1)).toBe('processed');
+    expect([of(10_050), lost]).toEqual([[], []]);
+  });
+});
+
+describe('a slot that dies on two servers', () => {
+  it('is told dead when the faster one begins it again, and nothing of the dead version any more', () => {
+    const { merge, of } = startMerge();
+    const [one, other, slow] = [merge.addReader(live), merge.addReader(live), merge.addReader(live)];
+    for (const each of [one, other, slow]) for (const update of whole(10)) each.take(update);
+    for (const each of [one, other]) for (const update of [bank(11), write(11, 1)]) each.take(update);
+    for (const update of [dead(11), bank(11), write(11, 4)]) one.take(update);
+    other.take(write(11, 2));
+    for (const update of [bank(11), write(11, 1), write(11, 2), write(11, 5), dead(11)]) slow.take(update);
+    for (const update of [dead(11), bank(11), write(11, 4), write(11, 7)]) other.take(update);
+    for (const update of [write(11, 7), ...ends(11)]) one.take(update);
+    for (const update of [bank(11), write(11, 4), write(11, 7), ...ends(11)]) slow.take(update);
+    expect(of(11)).toEqual([
+      ...['createdBank', 'written 1', 'dead'],
+      ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
+    ]);
+  });
+
+  it('is begun once more by the one that has it whole when the other leaves in the middle', () => {
+    const { merge, of } = startMerge();
+    const [one, other] = [merge.addReader(live), merge.addReader(live)];
+    for (const each of [one, other]) for (const update of whole(10)) each.take(update);
+    for (const update of [bank(11), dead(11), bank(11), write(11, 4)]) one.take(update);
+    merge.removeReader(one);
+    for (const update of whole(11, write(11, 4), write(11, 7))) other.take(update);
+    expect(of(11)).toEqual([
+      ...['createdBank', 'dead', 'createdBank', 'written 4', 'dead'],
+      ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
+    ]);
+  });
+});
+
+describe('writes of one account', () => {
+  it('are told in order while one server has taken a wider request and the other not yet', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    narrow.setRequest('narrow');
+    wide.setRequest('wide');
+    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
+    for (const update of [bank(11), write(11, 0), write(11, 3), write(11, 6)]) wide.take(update);
+    for (const update of [write(11, 9), ...ends(11)]) narrow.take(update);
+    for (const update of [write(11, 9), ...ends(11)]) wide.take(update);
+    expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
+      'written 3',
+      'written 6',
+      'written 9',
+    ]);
+  });
+
+  it('end with the last one when an older one is told with a replay', () => {
+    const { merge, of } = startMerge();
+    const one = merge.addReader(live);
+    for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.take(update);
+    const replay = merge.addReader({ ...live, from: 10n as Slot, tip: 11n as Slot, fillsIn: true });
+    for (const update of [...whole(10), ...whole(11, write(11, 0), write(11, 3), write(11, 1))])
+      replay.take(update);
+    const content = of(11).filter((each) => each.startsWith('written'));
+    expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
+  });
+
+  it('end with the last one when another server, asked for more, goes on for one that has left', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    narrow.setRequest('narrow');
+    wide.setRequest('wide');
+    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
+    merge.removeReader(narrow);
+    for (const update of whole(11, write(11, 0), write(11, 3))) wide.take(update);
+    expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
+      'written 3',
+      'written 0',
+      'written 3',
+    ]);
+  });
+
+  it('are told once where two servers are always asked for different ones', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
+    narrow.setRequest('narrow');
+    wide.setRequest('wide');
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    for (const each of [wide, narrow]) each.take(bank(11));
+    for (const number of [0, 3, 6]) wide.take(write(11, number));
+    for (const number of [3, 6, 9, 12]) narrow.take(write(11, number));
+    for (const number of [9, 12, 15]) wide.take(write(11, number));
+    expect(of(11).slice(1)).toEqual([0, 3, 6, 9, 12, 15].map((number) => `written ${number}`));
+  });
+});
+
+describe('what is more than may be remembered', () => {
+  it('is told still, if more than once', () => {
+    const { merge, of } = startMerge({ slotUpdatesMax: 3 });
+    const one = merge.addReader(live);
+    const entry = (number: number) => itemIs(10, { kind: 'entry', number }, 1);
+    const numbers = [1, 2, 3, 4, 5];
+    const content = numbers.flatMap((number) => [write(10, number), entry(number)]);
+    for (const update of whole(10, ...content)) one.take(update);
+    expect(of(10)).toEqual([
+      'createdBank',
+      ...numbers.flatMap((number) => [`written ${number}`, `entry ${number}`]),
+      ...['blockMeta', 'processed'],
+    ]);
+  });
+
+  it('is said to be lost where it is a slot that waits, and those behind it go on', () => {
+    const { merge, emitted, lost } = startMerge({ slotsMax: 4 });
+    const one = merge.addReader(live);
+    for (const slot of [10, 12, 13, 14, 15]) for (const update of whole(slot)) one.take(update);
+    expect(lost).toEqual([]);
+    for (const update of whole(16)) one.take(update);
+    expect(lost).toEqual(['12-12 account blockMeta entry slot transaction']);
+    expect(emitted.slice(-2)).toEqual(['16 blockMeta', '16 processed']);
+  });
+});

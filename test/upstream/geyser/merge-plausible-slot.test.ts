@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { slot as slotOf } from '../../../src/solana/units.ts';
+import type { StreamReader } from '../../../src/upstream/geyser/stream-reader.ts';
+import { metaIs, slotIs } from './chain-model.ts';
+import { bank, emittedCount, live, PolledHead, startMerge, whole } from './merge-stage.ts';
+
+/** A stream may stall for as long as it may by default. */
+const stallMs = 5_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Tells slots whole, as fast as a chain makes them. */
+function pass(
+  tellers: readonly StreamReader[],
+  from: number,
+  to: number,
+  slotMs: number,
+  each?: (slot: number) => void,
+  blockhash = '',
+) {
+  for (let slot = from; slot <= to; slot++) {
+    vi.advanceTimersByTime(slotMs);
+    each?.(slot);
+    for (const teller of tellers) for (const update of wholeOf(slot, blockhash)) teller.take(update);
+  }
+}
+
+const wholeOf = (slot: number, blockhash: string) => [
+  bank(slot),
+  metaIs(slot, slot - 1, blockhash),
+  slotIs(slot, 'processed', slot - 1),
+];
+
+describe('the only Geyser server, restarted far behind', () => {
+  it('catches up without ending streams or telling a slot twice while the nodes that are polled are beyond', () => {
+    const now = new PolledHead(7_000);
+    const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
+    const before = merge.addReader(live);
+    pass([before], 7_000, 10_099, 400, now.advance);
+    merge.removeReader(before);
+    vi.advanceTimersByTime(60_000);
+    now.slot += 150;
+    const after = merge.addReader({ ...live, from: slotOf(10_095), tip: merge.newest });
+    pass([after], 8_000, 10_300, 100, now.advance);
+    expect(lost).toEqual([]);
+    expect(emittedCount(emitted, 7_000, 10_099)).toBe(3_100);
+    expect(emittedCount(emitted, 10_100, 10_300)).toBe(201);
+  });
+});
+
+describe('servers of a quick chain', () => {
+  for (const slotMs of [10, 25]) {
+    it(`are believed without a head however long they tell: a slot in ${slotMs} ms`, () => {
+      const { merge, emitted } = startMerge({ stallMs });
+      pass([merge.addReader(live), merge.addReader(live)], 1_000, 5_000, slotMs);
+      expect(emittedCount(emitted, 1_000, 5_000)).toBe(4_001);
+    });
+  }
+
+  it('are believed at once where nodes that were polled are so no more', () => {
+    const now = new PolledHead(1_000);
+    const { merge, emitted } = startMerge({ stallMs }, () => (now.slot > 3_000 ? null : now.head()));
+    const both = [merge.addReader(live), merge.addReader(live)];
+    pass(both, 1_000, 3_000, 2, now.advance);
+    now.slot = 3_001;
+    pass(both, 3_001, 3_400, 2);
+    expect(emittedCount(emitted, 1_000, 3_400)).toBe(2_401);
+  });
+});
+
+describe('a head that is behind the Geyser servers', () => {
+  /** Tells 200 slots, each confirmed with the one behind it and finalized 32 later. */
+  function confirm(tellers: readonly StreamReader[], now: PolledHead, lag: number): void {
+    for (let slot = 1_000; slot < 1_200; slot++) {
+      now.slot = slot - lag;
+      for (const teller of tellers) {
+        for (const update of whole(slot)) teller.take(update);
+        teller.take(slotIs(slot - 1, 'confirmed', slot - 2));
+        if (slot >= 1_032) teller.take(slotIs(slot - 32, 'finalized', slot - 33));
+      }
+    }
+  }
+
+  it('holds back nothing that the only one says', () => {
+    const now = new PolledHead(960);
+    const { merge, of } = startMerge({ stallMs }, now.head);
+    confirm([merge.addReader(live)], now, 40);
+    expect([of(1_198).at(-1), of(1_167).at(-1)]).toEqual(['confirmed', 'finalized']);
+  });
+
+  for (const [lag, level] of [
+    [20, 'confirmed'],
+    [60, 'finalized'],
+  ] as const) {
+    it(`is waited for with what one of several says, and then that is told: ${lag} slots`, () => {
+      const now = new PolledHead(1_000 - lag);
+      const { merge, emitted, of } = startMerge({ stallMs }, now.head);
+      const both = [merge.addReader(live), merge.addReader(live)];
+      confirm(both, now, lag);
+      const near = now.slot + 8;
+      expect([of(near).at(-1), of(near + 1).at(-1)]).toEqual([level, 'processed']);
+      now.slot = 1_199;
+      for (const teller of both) teller.take(slotIs(1_199, 'confirmed', 1_198));
+      const levels = (name: string): number => emitted.filter((line) => line.endsWith(name)).length;
+      expect([levels('confirmed'), levels('finalized')]).toEqual([200, 168]);
+    });
+  }
+});
+
+describe('a chain that begins again', () => {
+  for (const [slotMs, upTo] of [
+    [400, 300],
+    [20, 700],
+  ] as const) {
+    it(`is told from its first slot that was told before and is another: at ${upTo}, one in ${slotMs} ms`, () => {
+      const now = new PolledHead(1);
+      const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
+      const before = merge.addReader(live);
+      pass([before], 1, upTo, slotMs, now.advance, 'old');
+      merge.removeReader(before);
+      now.slot = 0;
+      const after = merge.addReader({ ...live, from: slotOf(upTo - 3), tip: merge.newest });
+      const count = emitted.length;
+      pass([after], 1, upTo, slotMs, now.advance, 'new');
+      expect(lost).toEqual(['all']);
+      // The telling remembers 512 slots.
+      const again = Math.max(1, upTo - 511);
+      expect(emitted[count]).toBe(`${again + 1} createdBank`);
+      expect(emittedCount(emitted.slice(count), 1, upTo)).toBe(upTo - again);
+    });
+  }
+
+  it('is not believed of one server while another, or the head, is where it was', () => {
+    const now = new PolledHead(1);
+    const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
+    const [one, other] = [merge.addReader(live), merge.addReader(live)];
+    pass([one], 1, 300, 400, now.advance, 'old');
+    pass([other], 200, 290, 400, now.advance, 'new');
+    merge.removeReader(one);
+    pass([other], 291, 299, 400, now.advance, 'new');
+    expect(lost).toEqual([]);
+    expect(emittedCount(emitted, 1, 300)).toBe(300);
+  });
+
+  it('is none where a leader made two blocks and the servers tell one each, beside a fork', () => {
+    const now = new PolledHead(998);
+    const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
+    const [one, other] = [merge.addReader(live), merge.addReader(live)];
+    pass([one, other], 990, 997, 400);
+    const [forkBank, ...forkEnd] = wholeOf(998, '');
+    one.take(forkBank!);
+    const beside = [bank(999), metaIs(999, 997, 'one'), slotIs(999, 'processed', 997), bank(1_000)];
+    for (const update of [...beside, ...forkEnd]) one.take(update);
+    for (const update of [bank(999), metaIs(999, 997, 'other'), slotIs(999, 'processed', 997)])
+      other.take(update);
+    pass([one], 1_001, 1_010, 400);
+    expect(lost).toEqual([]);
+    expect(emitted.filter((line) => line === '999 processed')).toHaveLength(1);
+  });
+
+  it('is none where the only server tells again what it told', () => {
+    const { merge, emitted, lost } = startMerge({ stallMs });
+    const before = merge.addReader(live);
+    pass([before], 1, 300, 400, undefined, 'old');
+    merge.removeReader(before);
+    pass([merge.addReader(live)], 100, 320, 400, undefined, 'old');
+    expect(lost).toEqual([]);
+    expect(emittedCount(emitted, 1, 320)).toBe(320);
+  });
+});

@@ -1,0 +1,378 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Keypair } from '../../../src/solana/ed25519.ts';
+import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import { GeyserServer } from '../feeds/geyser-server.ts';
+import { account, accountIs, signatureOf, slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
+import { blockOf, countsAre, endOf, entryIs, metaIs, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+
+const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
+const UNAVAILABLE = 14;
+const OUT_OF_RANGE = 11;
+const all = { transactions: new Map([['t', {}]]) };
+const accountsToo = { ...all, accounts: new Map([['a', {}]]) };
+const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+async function start(count: number, options: Partial<GeyserSourceOptions> = {}) {
+  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
+  const rig = new SourceRig(servers, options);
+  opened.push(() => rig.source.close(), ...servers.map((server) => () => server.stop()));
+  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
+  return { rig, servers, server: servers[0]!, other: servers[1]! };
+}
+
+/** Answers replays from a list of slots; everything else only with what the test tells. */
+function replaysFrom(server: GeyserServer, slots: Map<number, Parameters<GeyserServer['send']>[0][]>): void {
+  server.onRequest = (request, stream) => {
+    if (request.fromSlot === undefined) return;
+    for (const [slot, updates] of slots) if (slot >= Number(request.fromSlot)) sendOn(stream, updates);
+  };
+}
+
+function refusesReplay(server: GeyserServer): void {
+  server.onRequest = (request, stream) => {
+    if (request.fromSlot === undefined) return;
+    stream.emit('error', {
+      code: OUT_OF_RANGE,
+      details: 'broadcast from 1 is not available, last available: 900',
+    });
+  };
+}
+
+describe('one Geyser server', () => {
+  it('is told on as it comes, once its next bank is made, with the count of accounts in the meta', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(all, null).ready;
+    sendOn(server.stream, [tx(99, 1), ...endOf(99)]);
+    sendOn(server.stream, [
+      slotIs(100, 'firstShred'),
+      slotIs(100, 'created'),
+      tx(100, 2),
+      entryIs(100, 0),
+      tx(100, 2),
+      accountIs(100, address, account(7), 1),
+      countsAre(100, 12),
+      metaIs(100),
+      slotIs(100, 'processed'),
+      tx(100, 3),
+      slotIs(100, 'confirmed'),
+      slotIs(100, 'finalized'),
+      slotIs(101, 'created'),
+    ]);
+    await rig.untilEmitted('101 createdBank');
+    expect(rig.emitted).toEqual([
+      '100 createdBank',
+      '100 transfer 2',
+      '100 entry 0',
+      '100 account 7',
+      '100 meta 12',
+      '100 processed',
+      '100 confirmed',
+      '100 finalized',
+      '101 createdBank',
+    ]);
+    expect(rig.lost).toEqual([]);
+  });
+
+  it('may tell the end of a slot before the last of what is in it', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, [slotIs(100, 'created'), slotIs(100, 'processed'), tx(100, 1), metaIs(100)]);
+    sendOn(server.stream, [tx(100, 2), entryIs(100, 0), countsAre(100, 3), slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'transfer 2',
+      'entry 0',
+      'meta 3',
+      'processed',
+    ]);
+  });
+
+  it('is not waited for where it tells of no blocks: slots end when they are confirmed, and soon without', async () => {
+    const { rig, server } = await start(1);
+    const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
+    for (const slot of [100, 101, 102]) sendOn(server.stream, blockless(slot));
+    await rig.untilEmitted('102 createdBank');
+    expect(rig.emitted.filter((line) => line.endsWith('processed'))).toEqual([]);
+    for (const slot of [100, 101, 102]) sendOn(server.stream, [slotIs(slot, 'confirmed')]);
+    await rig.untilEmitted('102 confirmed');
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'confirmed']);
+    sendOn(server.stream, blockless(103));
+    await rig.untilEmitted('103 processed');
+  });
+
+  it('tells a slot again from its beginning when it had died', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, [
+      slotIs(100, 'created'),
+      tx(100, 1),
+      slotIs(100, 'dead'),
+      ...wholeSlot(100, tx(100, 1), tx(100, 2)),
+    ]);
+    await rig.untilEmitted('100 processed');
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'dead',
+      'createdBank',
+      'transfer 1',
+      'transfer 2',
+      'meta',
+      'processed',
+    ]);
+  });
+
+  it('need not say that lower levels were reached', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101), slotIs(101, 'finalized')]);
+    await rig.untilEmitted('101 finalized');
+    expect(rig.emitted.slice(-4)).toEqual([
+      '100 confirmed',
+      '101 confirmed',
+      '100 finalized',
+      '101 finalized',
+    ]);
+  });
+});
+
+describe('two Geyser servers', () => {
+  it('are one telling, whichever is faster, whatever their versions of writes are', async () => {
+    const { rig, server, other } = await start(2);
+    await rig.source.subscribe(accountsToo, null).ready;
+    const write = (balance: number, version: number, of: number | null) =>
+      accountIs(100, address, account(balance), version, of === null ? null : signatureOf(transfer(of)));
+    sendOn(server.stream, [
+      slotIs(100, 'created'),
+      write(1, 900, null),
+      write(2, 901, 1),
+      write(3, 902, null),
+    ]);
+    await rig.untilEmitted('100 account 3');
+    sendOn(other.stream, [slotIs(100, 'created'), write(1, 5, null), write(2, 6, 1), write(3, 7, null)]);
+    sendOn(other.stream, [write(4, 8, 2), write(5, 9, null), ...endOf(100)]);
+    await rig.untilEmitted('100 processed');
+    sendOn(server.stream, [write(4, 903, 2), write(5, 904, null), ...endOf(100)]);
+    sendOn(server.stream, [slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      ...[1, 2, 3, 4, 5].map((balance) => `account ${balance}`),
+      'meta',
+      'processed',
+    ]);
+  });
+
+  it('do not let a slot be processed by the one that has told half of it', async () => {
+    const { rig, server, other } = await start(2);
+    sendOn(server.stream, wholeSlot(99));
+    await rig.untilEmitted('99 processed');
+    sendOn(server.stream, [slotIs(100, 'created'), tx(100, 1)]);
+    await rig.untilEmitted('100 transfer 1');
+    sendOn(other.stream, [tx(100, 3), ...endOf(100), slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    sendOn(server.stream, [tx(100, 2), tx(100, 3), ...endOf(100)]);
+    await rig.untilEmitted('100 processed');
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'transfer 2',
+      'transfer 3',
+      'meta',
+      'processed',
+    ]);
+  });
+
+  it('let one carry on alone in the middle of a slot, while the other comes back', async () => {
+    const { rig, server, other } = await start(2);
+    for (const each of [server, other]) sendOn(each.stream, [...wholeSlot(100), slotIs(101, 'created')]);
+    sendOn(server.stream, [tx(101, 1)]);
+    await rig.untilEmitted('101 transfer 1');
+    server.fail(UNAVAILABLE, 'server is shutting down');
+    await server.until(() => server.streams.length === 2 && server.requests.length > 1);
+    expect(server.requests.at(-1)?.fromSlot).toBe('99');
+    sendOn(other.stream, [tx(101, 1), tx(101, 2), ...endOf(101)]);
+    await rig.untilEmitted('101 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+    expect(rig.lost).toEqual([]);
+  });
+
+  it('tell a slot that dies on one of them as the other does', async () => {
+    const { rig, server, other } = await start(2);
+    for (const each of [server, other]) sendOn(each.stream, [slotIs(100, 'created'), tx(100, 1)]);
+    sendOn(other.stream, [slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    sendOn(server.stream, [slotIs(100, 'dead'), slotIs(102, 'created')]);
+    await rig.untilEmitted('102 createdBank');
+    sendOn(other.stream, [tx(100, 2), ...endOf(100)]);
+    await rig.untilEmitted('100 processed');
+    expect(rig.of(100)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+  });
+
+  it('tell a slot before the one that stands on it', async () => {
+    const { rig, server, other } = await start(2);
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    sendOn(other.stream, wholeSlot(102, tx(102, 5)));
+    await rig.untilEmitted('102 transfer 5');
+    sendOn(server.stream, [tx(101, 4), ...endOf(101)]);
+    await rig.untilEmitted('102 processed');
+    expect(rig.emitted.slice(-5)).toEqual([
+      '101 transfer 4',
+      '101 meta',
+      '101 processed',
+      '102 meta',
+      '102 processed',
+    ]);
+  });
+});
+
+describe('a server that dies in the middle of a slot', () => {
+  it('tells the rest when it is back, with a replay', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(accountsToo, null).ready;
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+    await rig.untilEmitted('101 transfer 1');
+    replaysFrom(
+      server,
+      new Map([
+        [100, wholeSlot(100)],
+        // A replay need not tell of banks.
+        [101, [tx(101, 1), tx(101, 2), ...endOf(101)]],
+        [102, wholeSlot(102, tx(102, 3))],
+      ]),
+    );
+    server.fail(UNAVAILABLE, 'bye');
+    await rig.untilEmitted('102 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed']);
+    expect(rig.lost).toEqual([]);
+  });
+
+  it('is asked for the replay again with what is wanted meanwhile, until it has begun', async () => {
+    const { rig, server } = await start(1);
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
+    await rig.untilEmitted('101 createdBank');
+    const [{ length: before }, ids] = [server.requests, () => server.requests.map((one) => one.fromSlot)];
+    server.fail(UNAVAILABLE, 'gone');
+    await server.until(() => server.requests.length > before);
+    rig.source.subscribe(all, null);
+    await server.until(() => server.requests.length > before + 1);
+    expect(ids().slice(before)).toEqual(['99', '99']);
+    sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
+    await rig.untilEmitted('101 processed');
+    rig.source.subscribe(accountsToo, null);
+    await server.until(() => server.requests.length > before + 2);
+    expect(ids().at(-1)).toBeUndefined();
+  });
+
+  it('tells what a slot wrote itself also when its replay has only the last of it', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(accountsToo, null).ready;
+    const write = (slot: number, balance: number, version: number) =>
+      accountIs(slot, address, account(balance), version);
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), write(101, 1, 10)]);
+    await rig.untilEmitted('101 account 1');
+    replaysFrom(
+      server,
+      new Map([
+        [100, wholeSlot(100)],
+        [101, [slotIs(101, 'created'), write(101, 3, 30), ...endOf(101)]],
+      ]),
+    );
+    server.fail(UNAVAILABLE, 'bye');
+    await rig.untilEmitted('101 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'account 1', 'account 3', 'meta', 'processed']);
+  });
+
+  it('is helped out from blocks when it does not replay, and says which kinds are lost', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(accountsToo, null).ready;
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+    await rig.untilEmitted('101 transfer 1');
+    refusesReplay(server);
+    for (const [slot, numbers] of [
+      [101, [1, 2]],
+      [102, [3]],
+    ] as const)
+      rig.blocks.set(slot, blockOf(slot, ...numbers));
+    server.fail(UNAVAILABLE, 'bye');
+    await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
+    sendOn(server.stream, [tx(102, 3), ...endOf(102), ...wholeSlot(103, tx(103, 4))]);
+    await rig.untilEmitted('103 processed');
+    expect(rig.of(101)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'transfer 2',
+      'meta',
+      'processed',
+      'confirmed',
+    ]);
+    expect(rig.of(102)).toEqual(['createdBank', 'transfer 3', 'meta', 'processed', 'confirmed']);
+    expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
+  });
+
+  it('loses nothing from blocks when nobody wants accounts', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.subscribe(all, null).ready;
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    refusesReplay(server);
+    rig.blocks.set(101, blockOf(101, 1));
+    server.fail(UNAVAILABLE, 'bye');
+    await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
+    sendOn(server.stream, wholeSlot(102));
+    await rig.untilEmitted('102 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'meta', 'processed', 'confirmed']);
+    expect(rig.lost).toEqual([]);
+  });
+
+  it('says what is lost when there are no blocks either, and goes on', async () => {
+    const { rig, server } = await start(1, { fillTimeoutMs: 100 });
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    refusesReplay(server);
+    server.fail(UNAVAILABLE, 'bye');
+    await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
+    sendOn(server.stream, wholeSlot(105));
+    await rig.untilEmitted('105 processed');
+    expect(rig.lost).toEqual(['101-104 account blockMeta entry slot transaction']);
+    expect(rig.emitted.filter((line) => /^10[1-4]/.test(line))).toEqual([]);
+  });
+});
+
+describe('servers that are all away', () => {
+  it('are come back to, and the first that replays tells what was missed', async () => {
+    const { rig, server, other } = await start(2);
+    for (const each of [server, other])
+      sendOn(each.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+    await rig.untilEmitted('101 transfer 1');
+    refusesReplay(server);
+    const missed = new Map(
+      [100, 101, 102, 103].map((slot) => [slot, wholeSlot(slot, tx(slot, 1), tx(slot, 2))]),
+    );
+    server.fail(UNAVAILABLE, 'bye');
+    replaysFrom(other, missed);
+    other.fail(UNAVAILABLE, 'bye');
+    await rig.untilEmitted('103 processed');
+    for (const slot of [101, 102, 103]) {
+      expect(rig.of(slot)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+    }
+    expect(rig.lost).toEqual([]);
+  });
+});
+
+describe('a server that stands still', () => {
+  it('is left and connected to again', async () => {
+    const { rig, server } = await start(1, { stallMs: 200 });
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    await server.until(() => server.streams.length > 1);
+    expect(rig.log.join()).toContain('no new slot for too long');
+    expect(rig.log.join()).not.toContain('a-secret-token');
+  });
+});

@@ -1,0 +1,71 @@
+import { afterEach, expect, it } from 'vitest';
+import { GeyserServer } from '../feeds/geyser-server.ts';
+import { slotIs, transactionIs, transfer } from '../feeds/geyser-updates.ts';
+import { countsAre, metaIs, SourceRig, sendOn, wholeSlot } from './source-rig.ts';
+
+const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+async function start() {
+  const server = await GeyserServer.start();
+  const rig = new SourceRig([server]);
+  opened.push(
+    () => rig.source.close(),
+    () => server.stop(),
+  );
+  await server.until(() => server.pings.length > 0);
+  return { server, rig };
+}
+
+it('answers each ping of a server, whose load balancer would else cut the stream', async () => {
+  const { server, rig } = await start();
+  sendOn(server.stream, wholeSlot(100));
+  await rig.untilEmitted('100 processed');
+  const before = server.pings.length;
+  const answers = (): number[] => server.pings.slice(before).filter((id) => id === 1);
+  for (let asked = 1; asked <= 3; asked++) {
+    sendOn(server.stream, [{ ping: {} }]);
+    await server.until(() => answers().length === asked);
+  }
+  expect(server.requests).toHaveLength(1);
+});
+
+/** All of a slot but its beginning. */
+const endOn = (slot: number, parent: number) => [
+  countsAre(slot, 0, parent),
+  metaIs(slot, parent),
+  slotIs(slot, 'processed', parent),
+];
+
+it('tells nothing more of a fork once a slot above it is final', async () => {
+  const { server, rig } = await start();
+  await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
+  sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+  sendOn(server.stream, [slotIs(102, 'created', 100), ...endOn(102, 100)]);
+  sendOn(server.stream, [slotIs(102, 'finalized', 100)]);
+  await rig.untilEmitted('102 finalized');
+  sendOn(server.stream, [tx(101, 2), ...endOn(101, 100), ...wholeSlot(103)]);
+  await rig.untilEmitted('103 processed');
+  expect(rig.of(101)).toEqual(['createdBank', 'transfer 1']);
+  expect(rig.of(102).at(-1)).toBe('finalized');
+  expect(rig.lost).toEqual([]);
+});
+
+it('waits for no slot of a fork once a slot above it is final', async () => {
+  const { server, rig } = await start();
+  await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
+  sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+  // It stands on the one that is not told to its end.
+  sendOn(server.stream, [slotIs(102, 'created', 101), ...endOn(102, 101)]);
+  sendOn(server.stream, [slotIs(103, 'created', 100), ...endOn(103, 100)]);
+  sendOn(server.stream, [slotIs(103, 'finalized', 100), slotIs(104, 'created', 103)]);
+  await rig.untilEmitted('104 createdBank');
+  sendOn(server.stream, [...endOn(101, 100), ...endOn(104, 103)]);
+  await rig.untilEmitted('104 processed');
+  expect(rig.of(102)).toEqual(['createdBank']);
+  expect(rig.lost).toEqual([]);
+});

@@ -1,0 +1,211 @@
+import { createLogger } from '../../../src/base/log.ts';
+import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
+import type { Block } from '../../../src/solana/block.ts';
+import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
+import { signatureBytes } from '../../../src/solana/signature.ts';
+import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
+import { lamports, type Slot, slot as slotOf } from '../../../src/solana/units.ts';
+import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
+import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
+import { signatureOf, slotIs, transfer } from '../feeds/geyser-updates.ts';
+
+const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
+const createdAt = new Date(1_700_000_000_000);
+
+/** A slot's meta, as of a block with one transaction and one entry. */
+export const metaIs = (slot: number, parent = slot - 1): UpdateMessage => ({
+  filters: ['m'],
+  createdAt,
+  blockMeta: {
+    slot: String(slot),
+    blockhash: hash,
+    rewards: undefined,
+    blockTime: undefined,
+    blockHeight: { blockHeight: String(slot) },
+    parentSlot: String(parent),
+    parentBlockhash: hash,
+    executedTransactionCount: '1',
+    entriesCount: '1',
+  },
+});
+
+/** A block with nothing in it. @param accounts - how many writes its slot had. */
+export const countsAre = (slot: number, accounts: number, parent = slot - 1): UpdateMessage => ({
+  filters: ['b'],
+  createdAt,
+  block: {
+    ...metaIs(slot, parent).blockMeta!,
+    updatedAccountCount: String(accounts),
+    transactions: [],
+    accounts: [],
+    entries: [],
+  },
+});
+
+/** An entry without transactions. */
+export const entryIs = (slot: number, index: number): UpdateMessage => ({
+  filters: ['e'],
+  createdAt,
+  entry: {
+    slot: String(slot),
+    index: String(index),
+    numHashes: '1',
+    hash: new Uint8Array(32),
+    executedTransactionCount: '0',
+    startingTransactionIndex: '0',
+  },
+});
+
+/** What comes behind all that is in a slot. */
+export const endOf = (slot: number): UpdateMessage[] => [
+  countsAre(slot, 0),
+  metaIs(slot),
+  slotIs(slot, 'processed'),
+];
+
+/** A slot from its beginning to its end. */
+export const wholeSlot = (slot: number, ...content: UpdateMessage[]): UpdateMessage[] => [
+  slotIs(slot, 'created'),
+  ...content,
+  ...endOf(slot),
+];
+
+const meta: TransactionMeta = {
+  err: null,
+  fee: lamports(5000),
+  preBalances: [],
+  postBalances: [],
+  innerInstructions: [],
+  logMessages: [],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  rewards: [],
+  loadedAddresses: { writable: [], readonly: [] },
+  returnData: null,
+  computeUnitsConsumed: null,
+  costUnits: null,
+};
+
+/** A block as a node's getBlock gives it, with transfers by their numbers. */
+export const blockOf = (slot: number, ...numbers: number[]): Block => ({
+  slot: slotOf(slot),
+  parentSlot: slotOf(slot - 1),
+  blockhash: hash,
+  previousBlockhash: hash,
+  blockHeight: null,
+  blockTime: 1_700_000_000n,
+  transactions: numbers.map((number) => ({ transaction: transfer(number), meta })),
+  rewards: [],
+});
+
+const transferNames = new Map(
+  Array.from({ length: 20 }, (_, number) => {
+    const bytes = signatureBytes(signatureOf(transfer(number)));
+    return [Buffer.from(bytes).toString('hex'), number] as const;
+  }),
+);
+
+/** What an update says, in a few words. */
+export function describeUpdate(update: RawUpdate): string {
+  switch (update.kind) {
+    case 'slot':
+      return `${update.slot} ${update.status}`;
+    case 'transaction':
+      return `${update.slot} transfer ${transferNames.get(Buffer.from(update.signature).toString('hex'))}`;
+    case 'account':
+      return `${update.slot} account ${update.lamports}`;
+    case 'entry':
+      return `${update.slot} entry ${update.index}`;
+    case 'blockMeta':
+      return update.updatedAccountCount
+        ? `${update.slot} meta ${update.updatedAccountCount}`
+        : `${update.slot} meta`;
+  }
+}
+
+const quick: Partial<GeyserSourceOptions> = {
+  requestDelayMs: 1,
+  ackTimeoutMs: 300,
+  openTimeoutMs: 2_000,
+  reconnectMs: 5,
+  reconnectMaxMs: 20,
+  fillTimeoutMs: 2_000,
+  backfillTimeoutMs: 2_000,
+  replayMarginSlots: 2,
+};
+
+/** A source, what it told, and the blocks that its nodes give. */
+export class SourceRig {
+  readonly log: string[] = [];
+  /** In a few words each. */
+  readonly emitted: string[] = [];
+  readonly lost: string[] = [];
+  readonly blocks = new Map<number, Block>();
+  readonly source: YellowstoneSource;
+  #waiting: (() => void)[] = [];
+
+  constructor(servers: readonly GeyserServer[], options: Partial<GeyserSourceOptions> = {}) {
+    this.source = new YellowstoneSource(
+      {
+        nodes: servers.map(({ url }, index) => ({
+          name: `node-${index}`,
+          url: 'http://127.0.0.1:1',
+          grpc: url,
+          headers: { 'x-token': 'a-secret-token' },
+        })),
+        options: { ...quick, ...options },
+        log: createLogger('debug', (line) => this.log.push(line)),
+        reader: {
+          slots: async (from, to) => this.#slots(from, to),
+          eachBlock: async (slots, _signal, onBlock) => {
+            for (const slot of slots) await onBlock(this.blocks.get(Number(slot))!);
+          },
+        },
+      },
+      {
+        onUpdate: (update) => {
+          this.emitted.push(describeUpdate(update));
+          this.#wake();
+        },
+        onReset: () => this.lost.push('all'),
+        onLost: (from, to, kinds) => {
+          this.lost.push(`${from}-${to} ${[...kinds].sort().join(' ')}`);
+          this.#wake();
+        },
+      },
+    );
+  }
+
+  #slots(from: Slot, to: Slot): Slot[] {
+    const available = [...this.blocks.keys()].filter((slot) => slot >= from && slot <= to);
+    if (available.length === 0) throw new Error('there is nobody to ask');
+    return available.map((slot) => slotOf(slot));
+  }
+
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Waits until something was told. */
+  untilEmitted(line: string): Promise<void> {
+    return this.until(() => this.emitted.includes(line));
+  }
+
+  of(slot: number): string[] {
+    return this.emitted
+      .filter((line) => line.startsWith(`${slot} `))
+      .map((line) => line.slice(`${slot} `.length));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+const codec = (await import('@triton-one/yellowstone-grpc')).SubscribeUpdate;
+
+/** Tells on a stream of one's choice. */
+export function sendOn(stream: GeyserStream, updates: readonly UpdateMessage[]): void {
+  for (const update of updates) stream.write(codec.fromPartial(update as never));
+}

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
+import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
+import type { StreamReader } from '../../../src/upstream/geyser/stream-reader.ts';
+import { UpdateMerge } from '../../../src/upstream/geyser/update-merge.ts';
+import { type Item, labels, type ModelSlot, type ModelUpdate, updatesOf } from './chain-model.ts';
+
+const MARGIN = 3n;
+const RUNS = 300;
+/** Items of versions that die have numbers from here on, and the same accounts. */
+const DEAD = 102;
+
+const item = fc.record({
+  kind: fc.constantFrom<Item['kind']>('transaction', 'written', 'own', 'entry'),
+});
+
+/** Slots in a line, with some left out. */
+const chains = fc
+  .array(
+    fc.record({
+      step: fc.constantFrom(1, 1, 1, 2),
+      deadItems: fc.option(fc.array(item, { maxLength: 4 }), { freq: 3 }),
+      items: fc.array(item, { maxLength: 8 }),
+    }),
+    { minLength: 4, maxLength: 14 },
+  )
+  .map((slots) => {
+    let parent = 99;
+    return slots.map(({ step, deadItems, items }): ModelSlot => {
+      const slot = parent + step;
+      const made = {
+        slot,
+        parent,
+        deadItems: deadItems?.map(({ kind }, at) => ({ kind, number: DEAD + at })) ?? null,
+        items: items.map(({ kind }, number) => ({ kind, number })),
+      };
+      parent = slot;
+      return made;
+    });
+  });
+
+type Action =
+  | Readonly<{ kind: 'tell'; server: 0 | 1; count: number }>
+  | Readonly<{ kind: 'die'; server: 0 | 1 }>
+  | Readonly<{ kind: 'return'; server: 0 | 1; replays: boolean }>;
+
+const server = fc.constantFrom<0 | 1>(0, 1);
+const actions = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('tell' as const),
+        server,
+        count: fc.integer({ min: 1, max: 30 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('die' as const), server }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('return' as const), server, replays: fc.boolean() }),
+    },
+  ),
+  { maxLength: 40 },
+);
+
+/** A server whose streams die and come back. */
+class ModelServer {
+  readonly #telling: readonly ModelUpdate[];
+  readonly #merge: UpdateMerge;
+  #teller: StreamReader | null = null;
+  /** What the server itself has come to, and what its stream has told. */
+  #live = 0;
+  #at = 0;
+
+  constructor(telling: readonly ModelUpdate[], merge: UpdateMerge, start: number) {
+    this.#telling = telling;
+    this.#merge = merge;
+    this.#live = Math.min(start, telling.length);
+  }
+
+  return(replays: boolean): void {
+    if (this.#teller !== null) return;
+    const { newest } = this.#merge;
+    const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
+    this.#teller = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
+    this.#at = this.#live;
+    // Nothing tells a stream that begins behind a death that the next bank of the slot is not its first.
+    const before = this.#telling[this.#at - 1];
+    if (before?.kind === 'slot' && before.status === 'dead') this.#at--;
+    if (from === null) return;
+    const begins = this.#telling.findIndex(({ slot }) => slot >= from);
+    if (begins >= 0 && begins < this.#live) this.#at = begins;
+  }
+
+  die(): void {
+    if (this.#teller !== null) this.#merge.removeReader(this.#teller);
+    this.#teller = null;
+  }
+
+  tell(count: number): void {
+    for (let told = 0; told < count; told++) {
+      if (this.#teller === null) this.#live = Math.min(this.#live + 1, this.#telling.length);
+      else {
+        const update = this.#telling[this.#at];
+        if (update === undefined) return;
+        this.#at++;
+        this.#live = Math.max(this.#live, this.#at);
+        this.#teller.take(update);
+      }
+    }
+  }
+
+  finish(): void {
+    this.tell(this.#telling.length * 2);
+  }
+}
+
+/** Tells what is missing whole, as a replay does. */
+function fill(merge: UpdateMerge, telling: readonly ModelUpdate[]): void {
+  for (
+    let hole = merge.missingRange(performance.now());
+    hole !== null;
+    hole = merge.missingRange(performance.now())
+  ) {
+    const { from, to } = hole;
+    const teller = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
+    for (const update of telling) if (update.slot >= from && update.slot <= to) teller.take(update);
+    merge.removeReader(teller);
+  }
+}
+
+function labelOf(update: RawUpdate): string {
+  if (update.kind === 'slot') return `${update.slot} ${update.status}`;
+  return update.kind === 'blockMeta' ? `${update.slot} blockMeta` : (labels.get(update) ?? '?');
+}
+
+function run(
+  chain: readonly ModelSlot[],
+  starts: readonly [number, number],
+  script: readonly Action[],
+): string[] {
+  const told: string[] = [];
+  const lost: Slot[] = [];
+  const merge = new UpdateMerge({
+    limits: { slotsMax: 512, slotUpdatesMax: 1_000, stallMs: 1_000_000 },
+    listener: {
+      onUpdate: (update) => told.push(labelOf(update)),
+      onLost: (from) => lost.push(from),
+      onReset: () => {},
+    },
+    onStart: () => {},
+    onWaiting: () => {},
+  });
+  const tellings = [updatesOf(chain, 1, false), updatesOf(chain, 5_000, true)] as const;
+  const servers = [
+    new ModelServer(tellings[0], merge, starts[0]),
+    new ModelServer(tellings[1], merge, starts[1]),
+  ] as const;
+  for (const each of servers) each.return(false);
+  for (const action of script) {
+    if (action.kind === 'tell') servers[action.server].tell(action.count);
+    else if (action.kind === 'die') servers[action.server].die();
+    else servers[action.server].return(action.replays);
+    fill(merge, tellings[0]);
+  }
+  for (const each of servers) {
+    each.die();
+    each.return(true);
+    each.finish();
+    fill(merge, tellings[0]);
+  }
+  expect(lost).toEqual([]);
+  return told;
+}
+
+/** Versions that were told and not to their end: nothing twice, and never two of them as one. */
+function judgeDead(slot: number, told: readonly string[]): void {
+  const lines = told.join().split(`${slot} dead`);
+  expect(lines.pop()).toBe('');
+  for (const line of lines) {
+    const labels = line.split(',').filter((label) => label !== '');
+    const [bank, ...contents] = labels;
+    expect(bank).toBe(`${slot} createdBank`);
+    expect(new Set(contents).size).toBe(contents.length);
+    expect(new Set(contents.map((label) => Number(label.split(' ')[2]) >= DEAD)).size).toBeLessThan(2);
+  }
+}
+
+/** What must have been told of a slot, and in which order. */
+function judge({ slot, parent, items }: ModelSlot, told: readonly string[], first: number): void {
+  const all = told.filter((label) => label.startsWith(`${slot} `));
+  const death = all.lastIndexOf(`${slot} dead`);
+  judgeDead(slot, all.slice(0, death + 1));
+  const mine = all.slice(death + 1);
+  const processed = mine.indexOf(`${slot} processed`);
+  const contents = items.map(({ kind, number }) => `${slot} ${kind} ${number}`);
+  expect(mine[0]).toBe(`${slot} createdBank`);
+  expect(mine.slice(1, processed - 1).sort()).toEqual(contents.sort());
+  expect(mine[processed - 1]).toBe(`${slot} blockMeta`);
+  const after = mine.slice(processed + 1);
+  expect([[], [`${slot} confirmed`], [`${slot} confirmed`, `${slot} finalized`]]).toContainEqual(after);
+  if (parent >= first) {
+    expect(told.indexOf(`${parent} processed`)).toBeLessThan(told.indexOf(`${slot} processed`));
+  }
+  for (const kind of ['written', 'own'] as const) {
+    const writes = mine.filter((label) => label.startsWith(`${slot} ${kind} `));
+    for (const account of [0, 1, 2]) {
+      const modulo = kind === 'written' ? 3 : 2;
+      const numbers = writes
+        .map((label) => Number(label.split(' ')[2]))
+        .filter((one) => one % modulo === account);
+      expect(numbers).toEqual([...numbers].sort((one, other) => one - other));
+    }
+  }
+}
+
+describe('what two servers tell, in any interleaving, with deaths', () => {
+  it('is told once, slots whole before they are processed, and none left out', { timeout: 30_000 }, () => {
+    fc.assert(
+      fc.property(
+        chains,
+        fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 })),
+        actions,
+        (chain, starts, script) => {
+          const told = run(chain, starts, script);
+          const first = Number(told.find((label) => label.endsWith(' createdBank'))?.split(' ')[0]);
+          for (const each of chain) if (each.slot >= first) judge(each, told, first);
+          expect(told.filter((label) => Number(label.split(' ')[0]) < first)).toEqual([]);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});

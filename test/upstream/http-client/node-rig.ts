@@ -1,0 +1,50 @@
+import type { Call } from '../../../src/protocol/call.ts';
+import { methodRow } from '../../../src/protocol/methods.ts';
+import { type AttemptResult, attempt } from '../../../src/upstream/attempt.ts';
+import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
+import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import type { Outcome } from '../../../src/upstream/outcome.ts';
+
+/** Long enough for a busy machine. */
+export const PATIENCE_MS = 20_000;
+
+export const call = (method = 'getBalance', params: unknown = []): Call => ({
+  network: 'devnet',
+  method,
+  row: methodRow(method),
+  params: Buffer.from(JSON.stringify(params)),
+});
+
+export function nodeAt(
+  url: string,
+  limits: Partial<UpstreamLimits> = {},
+  config: Partial<NodeConfig> = {},
+): UpstreamNode {
+  return new UpstreamNode({ name: 'raw', url, ...config }, 'devnet', { ...defaultUpstreamLimits, ...limits });
+}
+
+/** Puts one call to the node, once. */
+export const sendOnce = (
+  node: UpstreamNode,
+  timeoutMs = PATIENCE_MS,
+  method = 'getBalance',
+): Promise<AttemptResult> => attempt(node, call(method), timeoutMs);
+
+/** What a call comes to. */
+export const outcomeOf = async (
+  node: UpstreamNode,
+  timeoutMs = PATIENCE_MS,
+  method = 'getBalance',
+): Promise<Outcome> => (await sendOnce(node, timeoutMs, method)).outcome;
+
+/** The result as text, or what it came to instead. */
+export async function outcomeText(
+  node: UpstreamNode,
+  timeoutMs = PATIENCE_MS,
+  method = 'getBalance',
+): Promise<string> {
+  const outcome = await outcomeOf(node, timeoutMs, method);
+  if (outcome.kind === 'answer') return outcome.response.body.toString();
+  if (outcome.kind !== 'transport') return outcome.kind;
+  return `${outcome.wasSent ? 'sent' : 'unsent'}, ${outcome.timedOut ? 'late' : 'lost'}`;
+}

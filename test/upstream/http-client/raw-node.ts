@@ -1,0 +1,103 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+
+/** One request as it came over a connection. */
+export type RawRequest = Readonly<{
+  socket: Socket;
+  /** How many connections came before this one. */
+  connection: number;
+  head: string;
+  body: string;
+  /** The id of the JSON-RPC request. */
+  id: number;
+}>;
+
+/** What is done with a request. */
+export type RawScript = (request: RawRequest) => void;
+
+/** A node that writes what its script says, byte for byte. */
+export type RawNode = Readonly<{
+  url: string;
+  requests: readonly RawRequest[];
+  sockets: readonly Socket[];
+  /** Connections that are open. */
+  open(): number;
+  become(script: RawScript): void;
+  close(): Promise<void>;
+}>;
+
+const END = '\r\n\r\n';
+
+/** Takes the whole requests off the front of the text. */
+function split(text: string): { requests: { head: string; body: string }[]; rest: string } {
+  const requests: { head: string; body: string }[] = [];
+  let rest = text;
+  for (;;) {
+    const end = rest.indexOf(END);
+    const length = Number(/content-length: (\d+)$/m.exec(rest.slice(0, Math.max(0, end)))?.[1]);
+    if (end < 0 || rest.length < end + END.length + length) return { requests, rest };
+    const from = end + END.length;
+    requests.push({ head: rest.slice(0, end), body: rest.slice(from, from + length) });
+    rest = rest.slice(from + length);
+  }
+}
+
+/** @param tls - key and certificate, for a node with TLS. */
+export async function startRaw(script: RawScript, tls?: TlsOptions): Promise<RawNode> {
+  let current = script;
+  const requests: RawRequest[] = [];
+  const sockets: Socket[] = [];
+  let open = 0;
+  const serve = (socket: Socket): void => {
+    const connection = sockets.push(socket) - 1;
+    open++;
+    let text = '';
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('close', () => open--);
+    socket.on('data', (bytes) => {
+      const got = split(text + bytes.toString('latin1'));
+      text = got.rest;
+      for (const { head, body } of got.requests) {
+        const request = { socket, connection, head, body, id: (JSON.parse(body) as { id: number }).id };
+        requests.push(request);
+        current(request);
+      }
+    });
+  };
+  const server: Server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
+  if (tls !== undefined) server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/`,
+    requests,
+    sockets,
+    open: () => open,
+    become: (next) => {
+      current = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** What Agave answers. */
+export const envelope = (id: number, result = '7'): string =>
+  `{"jsonrpc":"2.0","result":${result},"id":${id}}\n`;
+
+/** A response of HTTP. */
+export function http(body: string, fields: readonly string[] = [], status = '200 OK'): string {
+  return [`HTTP/1.1 ${status}`, `content-length: ${Buffer.byteLength(body)}`, ...fields, '', body].join(
+    '\r\n',
+  );
+}
+
+/** Answers at once, as Agave does. */
+export const responding: RawScript = ({ socket, id }) => socket.write(http(envelope(id)));
+
+/** Does not answer. */
+export const unresponsive: RawScript = () => {};

@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { bufferPool, READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
+import type { Failure } from '../../../src/protocol/errors.ts';
+import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
+import { sendAttempt } from '../../../src/upstream/attempt.ts';
+import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
+import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { until } from '../mock/pool.ts';
+import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
+import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
+
+const FROM = 100_000;
+const MIB = 1024 * 1024;
+
+let raw: RawNode;
+let node: UpstreamNode;
+afterEach(async () => {
+  await node.close();
+  await raw.close();
+});
+
+async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Promise<void> {
+  raw = await startRaw(script);
+  node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
+}
+
+/** Reads a long answer, no more than it wants to. */
+class Reading implements ResponseReader {
+  readonly pieces: Buffer[] = [];
+  bytes = 0;
+  end: 'whole' | Failure | null = null;
+  readonly answer: StreamedResponse;
+  readonly #pauseFrom: number;
+
+  constructor(answer: StreamedResponse, pauseFrom = Number.POSITIVE_INFINITY) {
+    this.answer = answer;
+    this.#pauseFrom = pauseFrom;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString();
+  }
+
+  onData(bytes: Buffer): void {
+    this.pieces.push(bytes);
+    this.bytes += bytes.length;
+    if (this.bytes >= this.#pauseFrom) this.answer.pause();
+  }
+
+  onEnd(last: Buffer): void {
+    this.pieces.push(last);
+    this.bytes += last.length;
+    this.end = 'whole';
+  }
+
+  onError(failure: Failure): void {
+    this.end = failure;
+  }
+}
+
+/** Puts a call of somebody who takes long answers. */
+function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
+  return new Promise((resolve) => {
+    sendAttempt(node, call(method), PATIENCE_MS, {
+      acceptsStream: true,
+      onOutcome: resolve,
+      onStream(answer) {
+        const reading = new Reading(answer, pauseFrom);
+        answer.pipeTo(reading);
+        resolve(reading);
+      },
+    });
+  });
+}
+
+async function reading(pauseFrom?: number): Promise<Reading> {
+  const got = await ask(pauseFrom);
+  expect(got).toBeInstanceOf(Reading);
+  return got as Reading;
+}
+
+const long = (bytes: number): string => JSON.stringify('é'.repeat(bytes / 2));
+
+const chunked = (text: string): string =>
+  `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${(text.match(/.{1,30000}/gs) ?? [])
+    .map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`)
+    .join('')}0\r\n\r\n`;
+
+describe('a long answer', () => {
+  it.each([
+    ['of known length', (text: string) => http(text)],
+    ['in chunks', chunked],
+  ])('%s is passed on while it comes, and its connection is used again', async (_name, framed) => {
+    const result = long(MIB);
+    await open(({ socket, id }) => socket.write(framed(envelope(id, result))));
+    for (let i = 0; i < 3; i++) {
+      const got = await reading();
+      await until(() => got.end !== null);
+      expect(got.end).toBe('whole');
+      expect(got.text.trimEnd() === result).toBe(true);
+      expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX_BYTES + 1_000);
+      if (got.answer.bytes !== null) expect(got.bytes).toBe(got.answer.bytes);
+    }
+    expect(raw.sockets).toHaveLength(1);
+    expect(node.inFlight).toBe(0);
+  });
+
+  it('keeps no room from others for the little that comes at a time', async () => {
+    const result = long(2 * FROM);
+    await open(({ socket, id }) => {
+      const text = Buffer.from(http(envelope(id, result)));
+      let at = FROM;
+      socket.write(text.subarray(0, at));
+      const drip = setInterval(() => {
+        socket.write(text.subarray(at, at + 5_000));
+        at += 5_000;
+        if (at >= text.length) clearInterval(drip);
+      }, 1);
+    });
+    const got = await reading();
+    await until(() => got.end !== null);
+    expect(got.text.trimEnd() === result).toBe(true);
+    const small = got.pieces.filter(({ length }) => length < 8_000);
+    expect(small.length).toBeGreaterThan(3);
+    expect(small.filter((piece) => bufferPool.isPooled(piece))).toEqual([]);
+  });
+
+  it('stays as it came until its pieces are given back, however many come at once', async () => {
+    const letters = 'abcdefgh';
+    await open(({ socket, id, body }) => {
+      const { params } = JSON.parse(body) as { params: [string] };
+      socket.write(http(envelope(id, JSON.stringify(params[0].repeat(MIB)))));
+    });
+    const texts = [...letters].map(
+      (letter) =>
+        new Promise<string>((resolve, reject) => {
+          let text = '';
+          const keep = (piece: Buffer): void => {
+            text += piece.toString('latin1');
+            bufferPool.release(piece);
+          };
+          sendAttempt(
+            node,
+            { ...call('getProgramAccounts'), params: Buffer.from(`["${letter}"]`) },
+            PATIENCE_MS,
+            {
+              acceptsStream: true,
+              onOutcome: ({ kind }) => reject(new Error(kind)),
+              onStream: (answer) =>
+                answer.pipeTo({
+                  onData: (piece) => void setImmediate(keep, piece),
+                  onEnd: (last) =>
+                    setImmediate(() => {
+                      keep(last);
+                      resolve(text);
+                    }),
+                  onError: reject,
+                }),
+            },
+          );
+        }),
+    );
+    for (const [i, text] of (await Promise.all(texts)).entries())
+      expect(text.trimEnd() === JSON.stringify(letters.charAt(i).repeat(MIB))).toBe(true);
+  });
+
+  it('that is held whole is looked at whole where it may be kept', async () => {
+    const broken = `{"a":${long(10_000)},]}`;
+    await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
+    expect(await ask(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'answer' });
+    expect(await ask(undefined, 'getBlock')).toEqual({ kind: 'garbage' });
+  });
+
+  it('leaves its connection free however it was read', async () => {
+    const result = long(MIB);
+    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
+    for (let i = 0; i < 3; i++) {
+      const got = await reading(1);
+      const push = setInterval(() => got.answer.resume(), 1);
+      await until(() => got.end !== null);
+      clearInterval(push);
+      expect(got.end).toBe('whole');
+    }
+    expect((await outcomeText(node)) === result).toBe(true);
+    expect(raw.sockets).toHaveLength(1);
+  });
+
+  it('is had whole by who does not take it so, and when it is an error or not so long', async () => {
+    const result = long(MIB);
+    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
+    expect((await outcomeText(node)) === result).toBe(true);
+    raw.become(({ socket, id }) => socket.write(http(envelope(id, long(FROM - 200)))));
+    expect(await ask()).toMatchObject({ kind: 'answer' });
+    const error = (id: number): string =>
+      `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
+    for (const framed of [http, chunked]) {
+      raw.become(({ socket, id }) => socket.write(framed(error(id))));
+      expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });
+    }
+    expect(raw.sockets).toHaveLength(1);
+  });
+
+  it('waits at the node while its reader does not keep up', async () => {
+    const size = 64 * MIB;
+    let written = 0;
+    await open(({ socket, id }) => {
+      const text = envelope(id, JSON.stringify('z'.repeat(size)));
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`);
+      const bytes = Buffer.from(text);
+      const more = (): void => {
+        while (written < bytes.length) {
+          const piece = bytes.subarray(written, written + MIB);
+          written += piece.length;
+          if (!socket.write(piece)) return;
+        }
+      };
+      socket.on('drain', more);
+      more();
+    });
+    const got = await reading(MIB);
+    await until(() => got.bytes >= MIB);
+    const held = got.bytes;
+    // Something else goes its way meanwhile, so that time passes.
+    const other = nodeAt(raw.url);
+    raw.become(responding);
+    for (let i = 0; i < 20; i++) await outcomeText(other);
+    await other.close();
+    expect(got.bytes).toBe(held);
+    // What lies between: the buffers of the machine.
+    expect(written).toBeLessThan(32 * MIB);
+    got.answer.cancel();
+    await until(() => raw.open() === 0);
+    expect(got.end).toBeNull();
+    expect(node.inFlight).toBe(0);
+  });
+
+  it.each<[string, (text: string, id: number) => string, string]>([
+    ['breaks off', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
+    [
+      'is somebody else’s',
+      (text, id) => http(text.replace(`"id":${id}`, `"id":${id + 1}`)),
+      'UPSTREAM_UNAVAILABLE',
+    ],
+    [
+      'goes on for longer than it may',
+      (text) => chunked(`${text.slice(0, -20)}${'z'.repeat(MIB)}`),
+      'ANSWER_TOO_LARGE',
+    ],
+  ])('that %s is told to be no answer', async (_name, framed, code) => {
+    await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
+      answerMaxBytes: 1.5 * MIB,
+    });
+    const got = await reading();
+    await until(() => got.end !== null);
+    expect(got.end).toMatchObject({ code });
+    await until(() => raw.open() === 0);
+    expect(node.inFlight).toBe(0);
+  });
+
+  it('is not waited for without end, neither for its node nor for its reader', async () => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
+      longAnswerStallMs: 100,
+    });
+    const stuck = await reading();
+    await until(() => stuck.end !== null);
+    expect(stuck.end).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    raw.become(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
+    const slow = await reading(1);
+    await until(() => slow.end !== null);
+    expect(slow.end).toMatchObject({ code: 'CLIENT_GONE' });
+  });
+
+  it('is held whole when as many are under way as may be', async () => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longAnswersMax: 1 });
+    const first = await reading(1);
+    expect(await ask()).toMatchObject({ kind: 'answer' });
+    first.answer.resume();
+    first.answer.cancel();
+    const second = await reading();
+    await until(() => second.end !== null);
+    expect(second.end).toBe('whole');
+  });
+});

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sendAttempt } from '../../../src/upstream/attempt.ts';
+import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
+import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
+
+type Identity = Readonly<{ key: string; cert: string }>;
+
+const trusted = getCACertificates('default');
+let folder: string;
+let own: Identity;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  own = identity('subjectAltName=IP:127.0.0.1,DNS:node.test');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let raw: RawNode;
+let node: UpstreamNode;
+afterEach(async () => {
+  setDefaultCACertificates(trusted);
+  await node.close();
+  await raw.close();
+});
+
+/** A certificate that signs itself. */
+function identity(names: string): Identity {
+  const [key, cert] = [join(folder, 'key'), join(folder, 'pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const subject = ['-subj', '/CN=a-node', '-addext', names];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+}
+
+async function open(script: RawScript, headers: Record<string, string> = {}): Promise<void> {
+  raw = await startRaw(script, own);
+  node = nodeAt(raw.url, {}, { headers });
+}
+
+describe('a node with TLS', () => {
+  it('is asked when its certificate is trusted, and its connection is used again', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    await open(responding);
+    for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
+    expect(raw.sockets).toHaveLength(1);
+  });
+
+  it('is not asked when nobody trusts its certificate', async () => {
+    await open(responding);
+    expect(await outcomeText(node)).toBe('unsent, lost');
+    expect(raw.requests).toHaveLength(0);
+  });
+
+  it('must have the name of the host header in its certificate, where one is configured', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    await open(responding, { host: 'node.test' });
+    expect(await outcomeText(node)).toBe('7');
+    expect((raw.sockets[0] as TLSSocket & { servername: unknown }).servername).toBe('node.test');
+    await node.close();
+    node = nodeAt(raw.url, {}, { headers: { host: 'other.test' } });
+    expect(await outcomeText(node)).toBe('unsent, lost');
+  });
+
+  it('greets a second time with what it knows of the first', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    const resumed: boolean[] = [];
+    await open(({ socket, id }) => {
+      resumed.push((socket as TLSSocket).isSessionReused());
+      socket.write(http(envelope(id), ['connection: close']));
+    });
+    for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
+    expect(resumed[0]).toBe(false);
+    expect(resumed.at(-1)).toBe(true);
+  });
+
+  it('may answer at length, in any pieces', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    const result = JSON.stringify('z'.repeat(200_000));
+    await open(({ socket, id }) => {
+      const bytes = Buffer.from(http(envelope(id, result)));
+      for (let at = 0; at < bytes.length; at += 10_007) socket.write(bytes.subarray(at, at + 10_007));
+    });
+    expect(await outcomeText(node)).toBe(result);
+  });
+
+  it('is read no faster than a long answer is taken', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    const result = JSON.stringify('z'.repeat(2_000_000));
+    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
+    const text = await new Promise<string>((resolve, reject) => {
+      let got = '';
+      sendAttempt(node, call('getProgramAccounts'), PATIENCE_MS, {
+        acceptsStream: true,
+        onOutcome: ({ kind }) => reject(new Error(kind)),
+        onStream: (answer) =>
+          answer.pipeTo({
+            onData(bytes) {
+              got += bytes.toString('latin1');
+              answer.pause();
+              setImmediate(() => answer.resume());
+            },
+            onEnd: (last) => resolve(got + last.toString('latin1')),
+            onError: reject,
+          }),
+      });
+    });
+    expect(text.trimEnd() === result).toBe(true);
+    expect(await outcomeText(node)).toHaveLength(result.length);
+    expect(raw.sockets).toHaveLength(1);
+  });
+});

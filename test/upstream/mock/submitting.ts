@@ -1,0 +1,111 @@
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import { createLogger } from '../../../src/base/log.ts';
+import type {
+  Call,
+  CallAttempt,
+  CallTrace,
+  ResponseHandler,
+  RpcDispatcher,
+} from '../../../src/protocol/call.ts';
+import type { SubmissionResult } from '../../../src/protocol/submission-result.ts';
+import { encodeBase58 } from '../../../src/solana/base58.ts';
+import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
+import { UpstreamNode } from '../../../src/upstream/node.ts';
+import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/limits.ts';
+import { SubmitTargets } from '../../../src/upstream/submit/submit-targets.ts';
+import { TransactionSubmitter } from '../../../src/upstream/submit/transaction-submitter.ts';
+import { call, type Scene, stage } from './pool.ts';
+import { type Behaviour, type MockNode, startMock } from './server.ts';
+
+const payer = Keypair.generate();
+let lamports = 0;
+
+/** A signed transaction that no other is like. */
+export function signedTransaction(): { wire: Buffer; signature: string } {
+  const transfer = { fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: ++lamports };
+  const transaction = new Transaction({
+    feePayer: payer.publicKey,
+    blockhash: encodeBase58(Buffer.alloc(32, 9)),
+    lastValidBlockHeight: 9,
+  });
+  transaction.add(SystemProgram.transfer(transfer)).sign(payer);
+  return { wire: transaction.serialize(), signature: encodeBase58(transaction.signature!) };
+}
+
+/** Hears what becomes of a transaction. */
+export class SubmissionTrace implements CallTrace {
+  readonly attempts: CallAttempt[] = [];
+  readonly results: SubmissionResult[] = [];
+
+  onAttempt(attempt: CallAttempt): void {
+    this.attempts.push(attempt);
+  }
+
+  onSubmissionEnd(result: SubmissionResult): void {
+    this.results.push(result);
+  }
+}
+
+/** sendTransaction with these options; a trace, where somebody hears. */
+export const sendCall = (wire: Buffer, config: object = {}, trace: CallTrace | null = null): Call => ({
+  ...call('sendTransaction', [wire.toString('base64'), { encoding: 'base64', ...config }]),
+  trace,
+});
+
+export type SubmitScene = Scene &
+  Readonly<{ submitter: TransactionSubmitter; sendOnlyMocks: readonly MockNode[] }>;
+
+/** Short enough for tests; what is accepted is not rebroadcast unless a test wants it. */
+const testLimits: Partial<SubmitLimits> = {
+  attemptTimeoutMs: 2_000,
+  rebroadcastMs: 60_000,
+  statusPollMs: 10,
+  expiryPollMs: 10,
+};
+
+type Options = Readonly<{ limits?: Partial<SubmitLimits>; upstream?: Partial<UpstreamLimits> }>;
+
+/** Sending over nodes and endpoints for sending alone, all on devnet. */
+export async function stageSubmitter(
+  nodes: readonly Behaviour[],
+  sendOnly: readonly Behaviour[] = [],
+  { limits, upstream }: Options = {},
+): Promise<SubmitScene> {
+  const scene = await stage(nodes, upstream);
+  const sendOnlyMocks = await Promise.all(sendOnly.map((behaviour) => startMock(behaviour)));
+  const extra = sendOnlyMocks.map(
+    ({ url }, at) =>
+      new UpstreamNode(
+        { name: `sender-${at + 1}`, url: `${url}SECRET-PATH`, headers: { 'x-token': 'SECRET-TOKEN' } },
+        'devnet',
+        defaultUpstreamLimits,
+      ),
+  );
+  const submitter = new TransactionSubmitter({
+    source: scene.pool,
+    targets: new SubmitTargets(scene.pool, new Map([['devnet', extra]])),
+    limits: { ...submitLimits, ...testLimits, ...limits },
+    log: createLogger('debug', (line) => (scene.logged as string[]).push(line)),
+  });
+  const close = async (): Promise<void> => {
+    await submitter.close();
+    await Promise.all([scene.close(), ...sendOnlyMocks.map((mock) => mock.close())]);
+  };
+  return { ...scene, submitter, sendOnlyMocks, close };
+}
+
+/** How often all of them were sent a transaction. */
+export const sentIn = (mocks: readonly MockNode[]): number =>
+  mocks.reduce((sum, mock) => sum + mock.count('sendTransaction'), 0);
+
+/** What a call comes to, without a promise. */
+export function dispatch(source: RpcDispatcher, rpcCall: Call): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const handler: ResponseHandler = {
+    onResponse: ({ body, errorCode }) =>
+      resolve(errorCode === 0 ? (JSON.parse(String(body)) as string) : String(errorCode)),
+    onError: ({ code }) => resolve(code),
+  };
+  source.dispatch(rpcCall, handler);
+  return promise;
+}

@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { NodePoller } from '../../src/upstream/health/node-poller.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
+import { UpstreamNode } from '../../src/upstream/node.ts';
+import { NodeGroup } from '../../src/upstream/node-group.ts';
+import { healthy } from './mock/healthy.ts';
+import { call, type Scene, stage, until } from './mock/pool.ts';
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+describe('the slots that live answers tell of', () => {
+  it('are known without asking for them, at each commitment', async () => {
+    scene = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
+    await scene.pool.request(call('getBalance', ['x', { commitment: 'confirmed' }]));
+    const { slot, confirmedSlot, finalizedSlot } = scene.pool.status()[0]!;
+    expect([slot, confirmedSlot, finalizedSlot]).toEqual([4_321n, 4_321n, null]);
+    expect(scene.pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
+    expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
+    expect(scene.pool.slotAt('testnet', 'confirmed')).toBeNull();
+  });
+
+  it.each([
+    ['["x",{"commitmen\\u0074":"processed"}]', 4_321n],
+    ['["x",{"n":{"commitment":"finalized"},"commitment":"processed"}]', 4_321n],
+    ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
+    ['["x",["processed"]]', undefined],
+  ])('are never held for another commitment because of how a call is written: %s', async (params, known) => {
+    scene = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
+    await scene.pool.request({ ...call('getBalance'), params: Buffer.from(params) });
+    expect(scene.pool.slotAt('devnet', 'processed')?.slot).toBe(known);
+    expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
+  });
+
+  it('spare a node its polls, four in a row at most', async () => {
+    scene = await stage([healthy()]);
+    const { mocks } = scene;
+    const node = new UpstreamNode({ name: 'n', url: mocks[0]!.url }, 'devnet', defaultUpstreamLimits);
+    const group = new NodeGroup([node], defaultUpstreamLimits);
+    const polls = new NodePoller(node, group, new AbortController().signal);
+    const slotPolls = (): number => mocks[0]!.polls.filter(({ method }) => method === 'getSlot').length;
+    await polls.poll();
+    await polls.poll();
+    expect(slotPolls()).toBe(2);
+    for (let i = 0; i < 5; i++) {
+      node.slots.observe('processed', node.slot!, performance.now());
+      await polls.poll();
+    }
+    expect(slotPolls()).toBe(3);
+    await node.close();
+  });
+
+  it('are asked for at the commitments that somebody wants to know', async () => {
+    scene = await stage([healthy('1', 777n)]);
+    const { pool, mocks } = scene;
+    pool.start();
+    await until(() => mocks[0]!.polls.length > 6);
+    expect(mocks[0]!.polls.some(({ raw }) => raw.includes('finalized'))).toBe(false);
+    await until(() => pool.slotAt('devnet', 'finalized')?.slot === 777n);
+  });
+});

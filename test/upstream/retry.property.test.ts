@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { CallAttempt, RpcResponse } from '../../src/protocol/call.ts';
+import type { Failure } from '../../src/protocol/errors.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
+import { NodeGroup } from '../../src/upstream/node-group.ts';
+import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
+import { ManualNode } from './mock/manual-node.ts';
+import { call } from './mock/pool.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const limits = {
+  ...defaultUpstreamLimits,
+  attemptsMax: 6,
+  timeoutMs: 4_000,
+  attemptTimeoutMs: 1_000,
+  reconnectMaxMs: 100,
+  restMs: 40,
+  hedgeMinMs: 20,
+  hedgeMaxMs: 20,
+};
+
+const ends = [
+  'good',
+  'null',
+  'hop',
+  'doubt',
+  'believed',
+  'lost',
+  'refused',
+  'late',
+  '429',
+  '502',
+  'garbage',
+] as const;
+type End = (typeof ends)[number];
+type Step = { kind: 'end'; which: number; end: End } | { kind: 'wait'; ms: number } | { kind: 'leave' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('end'), which: fc.nat(9), end: fc.constantFrom(...ends) }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.integer({ min: 1, max: 80 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave') }) },
+);
+
+const errors: Readonly<Partial<Record<End, number>>> = { hop: -32005, doubt: -32007, believed: -32602 };
+
+function settle(node: ManualNode, end: End): void {
+  const question = node.pending[0]!;
+  const response = (status: number, text: string): void =>
+    node.end(question, { kind: 'response', status, retryAfter: null, body: Buffer.from(text) });
+  if (end === 'good') node.respond(question, '"result":7');
+  else if (end === 'null') node.respond(question, '"result":null');
+  else if (end === '429') response(429, '');
+  else if (end === '502') response(502, '');
+  else if (end === 'garbage') response(200, 'x');
+  else if (errors[end] === undefined) {
+    const bytesLeft = end !== 'refused';
+    node.end(question, { kind: 'transport', wasSent: bytesLeft, timedOut: end === 'late', cause: null });
+  } else node.respond(question, `"error":{"code":${errors[end]},"message":"x"}`);
+}
+
+type Told = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
+
+/** Puts a call to nodes whose answers come as the steps say, and to the end with good ones. */
+function play(method: string, count: number, steps: readonly Step[]) {
+  const nodes = Array.from({ length: count }, (_, index) => new ManualNode(`node-${index}`, limits));
+  const group = new NodeGroup(nodes, limits);
+  const told: Told = { answers: [], failures: [], attempts: [] };
+  const trace = { onAttempt: (attempt: CallAttempt) => void told.attempts.push(attempt) };
+  const isOver = (): boolean => told.answers.length + told.failures.length > 0;
+  const asking = (): ManualNode[] => nodes.filter(({ pending }) => pending.length > 0);
+  const most = { atOnce: 0, ofOne: 0 };
+  const note = (): void => {
+    most.atOnce = Math.max(most.atOnce, asking().length);
+    most.ofOne = Math.max(most.ofOne, ...nodes.map(({ pending }) => pending.length));
+  };
+  const sent: End[] = [];
+  const asked = executeWithRetry(
+    group,
+    { ...call(method, ['x']), trace },
+    {
+      onResponse: (answer) => void told.answers.push(answer),
+      onError: (failure) => void told.failures.push(failure),
+    },
+  );
+  const end = (which: number, how: End): void => {
+    const open = asking();
+    if (open.length === 0) return;
+    sent.push(how);
+    settle(open[which % open.length]!, how);
+    // Nobody is left waiting for a good answer that has come.
+    if (how === 'good') expect(isOver()).toBe(true);
+  };
+  note();
+  for (const one of steps) {
+    if (isOver()) break;
+    if (one.kind === 'end') end(one.which, one.end);
+    else if (one.kind === 'wait') vi.advanceTimersByTime(one.ms);
+    else asked.cancel();
+    note();
+  }
+  for (let i = 0; i < 200 && !isOver(); i++) {
+    vi.advanceTimersByTime(50);
+    end(0, 'good');
+    note();
+  }
+  group.stop();
+  const posts = nodes.reduce((sum, node) => sum + node.requestCount, 0);
+  const inFlight = nodes.reduce((sum, node) => sum + node.inFlight, 0);
+  for (const node of nodes) void node.close();
+  return { told, most, posts, inFlight, sent };
+}
+
+const outcomeTold = fc.record({
+  count: fc.integer({ min: 1, max: 4 }),
+  steps: fc.array(step, { maxLength: 25 }),
+});
+
+it('A read is told of once, whatever its nodes do and in whatever order, and leaves nothing behind', () => {
+  fc.assert(
+    fc.property(
+      outcomeTold,
+      fc.constantFrom('getBalance', 'getTransaction', 'getBlock'),
+      ({ count, steps }, method) => {
+        const { told, most, posts, inFlight } = play(method, count, steps);
+        expect(told.answers.length + told.failures.length).toBe(1);
+        expect(inFlight).toBe(0);
+        expect(told.attempts).toHaveLength(posts);
+        expect(most.ofOne).toBeLessThanOrEqual(1);
+        expect(most.atOnce).toBeLessThanOrEqual(2);
+        expect(vi.getTimerCount()).toBe(0);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+it.each(['requestAirdrop', 'getAsset'])('What must not happen twice is sent once: %s', (method) => {
+  fc.assert(
+    fc.property(outcomeTold, ({ count, steps }) => {
+      const { told, most, inFlight, sent } = play(method, count, steps);
+      expect(told.answers.length + told.failures.length).toBe(1);
+      expect(inFlight).toBe(0);
+      expect(most.atOnce).toBeLessThanOrEqual(1);
+      expect(sent.filter((end) => end !== 'refused').length).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Call, ResponseHandler, RpcResponse } from '../../src/protocol/call.ts';
+import type { Failure } from '../../src/protocol/errors.ts';
+import type { Exchange, NodeRequest, PendingRequest } from '../../src/upstream/exchange.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
+import { UpstreamNode } from '../../src/upstream/node.ts';
+import { NodeGroup } from '../../src/upstream/node-group.ts';
+import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
+import { submitLimits } from '../../src/upstream/submit/limits.ts';
+import { Submission } from '../../src/upstream/submit/submission.ts';
+import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts';
+import { SubmitTargets } from '../../src/upstream/submit/submit-targets.ts';
+import { sendCall, signedTransaction } from './mock/submitting.ts';
+
+/**
+ * Whatever each node does, and in whatever order what they do is learned: the answer is right, and nobody sees anything
+ * but the transaction.
+ */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The same for all: making one takes longer than sending it a hundred times. */
+const { wire, signature } = signedTransaction();
+
+const acts = [
+  ...['accepts', 'processed', 'fails', 'forged', 'hash', 'behind', 'throttles', 'refused', 'lost'],
+];
+type Act = string;
+
+const error = (code: number, err: string | null = null): string =>
+  `"error":${JSON.stringify({ code, message: 'no', data: err === null ? undefined : { err } })}`;
+
+const answers: Readonly<Record<string, () => string>> = {
+  accepts: () => `"result":"${signature}"`,
+  processed: () => error(-32002, 'AlreadyProcessed'),
+  fails: () => error(-32002, 'AccountNotFound'),
+  forged: () => error(-32003),
+  hash: () => error(-32002, 'BlockhashNotFound'),
+  behind: () => error(-32005),
+};
+
+function exchangeOf(act: Act, id: number): Exchange {
+  if (act === 'throttles') return { kind: 'response', status: 429, retryAfter: '1', body: Buffer.alloc(0) };
+  if (act === 'refused') return { kind: 'transport', wasSent: false, timedOut: false, cause: null };
+  if (act === 'lost') return { kind: 'transport', wasSent: true, timedOut: true, cause: null };
+  const body = Buffer.from(`{"jsonrpc":"2.0",${answers[act]!()},"id":${id}}`);
+  return { kind: 'response', status: 200, retryAfter: null, body };
+}
+
+/** A request that a node has and has not answered yet. */
+type Held = Readonly<{ node: ScriptedNode; question: NodeRequest; isLook: boolean }>;
+
+class ScriptedNode extends UpstreamNode {
+  readonly bodies: string[] = [];
+  readonly #held: Held[];
+  readonly #acts: readonly Act[];
+  #at = 0;
+
+  constructor(name: string, script: readonly Act[], held: Held[]) {
+    super({ name, url: 'http://127.0.0.1:1' }, 'devnet', defaultUpstreamLimits);
+    this.#acts = script;
+    this.#held = held;
+  }
+
+  /** What it does next; at the end of the script it goes on as it was. */
+  next(): Act {
+    return this.#acts[Math.min(this.#at++, this.#acts.length - 1)]!;
+  }
+
+  override send(question: NodeRequest): PendingRequest {
+    const [body, config] = JSON.parse(String(question.params)) as [string, { skipPreflight?: boolean }];
+    this.bodies.push(body);
+    this.#held.push({ node: this, question, isLook: config.skipPreflight !== true });
+    return { abort: () => {}, expire: () => {} };
+  }
+}
+
+type End = Readonly<{ accepted: boolean; answer?: RpcResponse; failure?: Failure }>;
+type Learned = Readonly<{ act: Act; node: ScriptedNode; isLate: boolean }>;
+type Scripts = Readonly<{ nodes: Act[][]; sendOnly: Act[][]; skipPreflight: boolean; order: number[] }>;
+
+const script = fc.array(fc.constantFrom(...acts), { minLength: 1, maxLength: 3 });
+const scripts: fc.Arbitrary<Scripts> = fc.record({
+  nodes: fc.array(script, { minLength: 1, maxLength: 3 }),
+  sendOnly: fc.array(script, { maxLength: 2 }),
+  skipPreflight: fc.boolean(),
+  order: fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
+});
+
+const limits = {
+  ...defaultUpstreamLimits,
+  attemptsMax: 6,
+  timeoutMs: 5_000,
+  backoffMs: 1,
+  reconnectMaxMs: 200,
+};
+
+/** One submission, of which the test says in which order the answers are learned. */
+class Run {
+  readonly held: Held[] = [];
+  readonly learned: Learned[] = [];
+  readonly nodes: readonly ScriptedNode[];
+  readonly sendOnly: readonly ScriptedNode[];
+  readonly ends: End[] = [];
+  /** Nodes that looked at the transaction at the same time. */
+  looksMax = 0;
+
+  constructor({ nodes, sendOnly, skipPreflight }: Scripts) {
+    this.nodes = nodes.map((one, at) => new ScriptedNode(`node-${at}`, one, this.held));
+    this.sendOnly = sendOnly.map((one, at) => new ScriptedNode(`sender-${at}`, one, this.held));
+    const group = new NodeGroup(this.nodes, limits);
+    const dispatch = (asked: Call, asker: ResponseHandler) => executeWithRetry(group, asked, asker);
+    const parts = {
+      source: { dispatch, request: () => Promise.reject(new Error('asked by put')) },
+      targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
+      limits: submitLimits,
+    };
+    const asked = sendCall(wire, { skipPreflight });
+    new Submission(parts, asked, parseSubmitRequest(asked.params)!, {
+      onAccepted: () => this.ends.push({ accepted: true }),
+      onRejected: (answer) => this.ends.push({ accepted: false, answer }),
+      onError: (failure) => this.ends.push({ accepted: false, failure }),
+    }).start();
+  }
+
+  /** Until it is over and nobody is under way. */
+  play(order: readonly number[]): this {
+    for (let step = 0; this.ends.length === 0 || this.held.length > 0; step++) {
+      if (step > 5_000) throw new Error('it never ends');
+      this.looksMax = Math.max(this.looksMax, this.held.filter(({ isLook }) => isLook).length);
+      const [next] = this.held.splice((order[step % order.length] as number) % this.held.length, 1);
+      if (next === undefined) vi.advanceTimersByTime(20);
+      else this.#learn(next);
+    }
+    return this;
+  }
+
+  /** What was learned before it was over. */
+  get known(): readonly Learned[] {
+    return this.learned.filter(({ isLate }) => !isLate);
+  }
+
+  #learn({ node, question }: Held): void {
+    const act = node.next();
+    this.learned.push({ act, node, isLate: this.ends.length > 0 });
+    question.onExchange(exchangeOf(act, question.id));
+  }
+}
+
+const everybody = ({ nodes, sendOnly }: Run): readonly ScriptedNode[] => [...nodes, ...sendOnly];
+const didNot = (run: Run, act: Act): boolean => run.known.every((one) => one.act !== act);
+
+const codes: Readonly<Record<string, readonly Act[]>> = {
+  '-32002': ['processed', 'fails', 'hash'],
+  '-32003': ['forged'],
+  '-32005': ['behind'],
+};
+
+function judgeEnd(run: Run, skipPreflight: boolean): void {
+  const [end, ...more] = run.ends as [End, ...End[]];
+  expect(more).toEqual([]);
+  const acts = run.known.map(({ act }) => act);
+  if (end.accepted) {
+    const isKnown = acts.includes('processed') && (skipPreflight || acts.includes('lost'));
+    expect(acts.includes('accepts') || isKnown).toBe(true);
+    return;
+  }
+  expect(didNot(run, 'accepts')).toBe(true);
+  if (end.answer !== undefined) {
+    const own = run.known.filter(({ node }) => run.nodes.includes(node)).map(({ act }) => act);
+    expect(codes[end.answer.errorCode]?.some((act) => own.includes(act))).toBe(true);
+    if (acts.includes('lost')) expect(end.answer.errorCode).not.toBe(-32005);
+    return;
+  }
+  const unknown = { outcome: 'unknown', signature };
+  if (acts.includes('lost')) expect(end.failure!.facts).toMatchObject(unknown);
+  else expect(end.failure!.facts).not.toHaveProperty('outcome');
+}
+
+it('answers rightly, and shows everybody the same bytes', () => {
+  fc.assert(
+    fc.property(scripts, (given) => {
+      const run = new Run(given).play(given.order);
+      judgeEnd(run, given.skipPreflight);
+      const bodies = new Set(everybody(run).flatMap((node) => node.bodies));
+      expect([...bodies]).toEqual([wire.toString('base64')]);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+it('is looked at by one node at a time, and handed to all others once one has taken it', () => {
+  fc.assert(
+    fc.property(scripts, (given) => {
+      const run = new Run({ ...given, skipPreflight: false }).play(given.order);
+      expect(run.looksMax).toBeLessThanOrEqual(1);
+      const isTaken = run.ends[0]!.accepted;
+      expect(run.sendOnly.map(({ bodies }) => bodies.length)).toEqual(
+        run.sendOnly.map(() => Number(isTaken)),
+      );
+      if (isTaken) expect(run.nodes.every(({ bodies }) => bodies.length > 0)).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('is handed to all at once where nobody is to look at it', () => {
+  fc.assert(
+    fc.property(scripts, (given) => {
+      const run = new Run({ ...given, skipPreflight: true });
+      expect(new Set(run.held.map(({ node }) => node))).toEqual(new Set(everybody(run)));
+      expect(run.held).toHaveLength(everybody(run).length);
+      run.play(given.order);
+    }),
+    { numRuns: 50 },
+  );
+});

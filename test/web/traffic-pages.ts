@@ -1,0 +1,282 @@
+import { readFile } from 'node:fs/promises';
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../service/eventually.ts';
+import { createRpcClient, type TestRpcClient } from '../service/rpc-client.ts';
+import { SocketClient } from '../service/socket-client.ts';
+import { startService } from '../service/start-service.ts';
+import { settled } from './browser.ts';
+import { checkPage } from './check-page.ts';
+import { type Dashboard, setUp } from './start-dashboard.ts';
+
+/** What is there when these sentences are told: the program, and a page in which its operator is signed in. */
+export type SignedInPage = Readonly<{ dashboard: Dashboard; page: Page }>;
+
+type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
+
+const bodyOf = (method: string, params: readonly unknown[] = []): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
+/** Makes a key as the dashboard does, with the session of its page. */
+async function makeKey(
+  { page }: SignedInPage,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<CreatedKey> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-solway': '1' },
+    body: JSON.stringify({ product: 'rpc', ...fields }),
+  };
+  const asked = `fetch('/api/v1/customers/house/keys', ${JSON.stringify(init)}).then((answer) => answer.json())`;
+  return (await page.evaluate(asked)) as CreatedKey;
+}
+
+/** A new key is let in within a second of when it was made. */
+const inForce = (gateway: TestRpcClient): Promise<true> =>
+  eventually(async () => (await gateway.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
+
+/** Sends a transfer that lands. @returns its signature. */
+async function sendTransfer(gateway: TestRpcClient): Promise<string> {
+  const payer = Keypair.generate();
+  const result = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    (JSON.parse((await gateway.post(bodyOf(method, params))).text) as { result: unknown }).result;
+  await result('requestAirdrop', [payer.publicKey.toBase58(), 1_000_000_000]);
+  await expect
+    .poll(async () => await result('getBalance', [payer.publicKey.toBase58()]), { timeout: 10_000 })
+    .toMatchObject({ value: 1_000_000_000 });
+  const latest = (await result('getLatestBlockhash', [])) as { value: { blockhash: string } };
+  const transfer = SystemProgram.transfer({
+    fromPubkey: payer.publicKey,
+    toPubkey: Keypair.generate().publicKey,
+    lamports: 1_000_000,
+  });
+  const transaction = new Transaction({ recentBlockhash: latest.value.blockhash, feePayer: payer.publicKey });
+  transaction.add(transfer).sign(payer);
+  const bytes = transaction.serialize().toString('base64');
+  return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
+}
+
+/**
+ * A service on which a rehearsal's quota is used up by a few calls, and later than its rate, and which keeps every
+ * request with its steps.
+ */
+export const tinyQuota = `
+[localnet]
+slot_ms = 50
+[plans.rehearsal]
+monthly_credits = 5
+[request_log]
+per_second = 10_000
+`;
+
+/**
+ * What the pages of traffic tell of calls, sockets and nodes. Belongs to a describe that starts the program; `signed` is
+ * asked when the first of these sentences is told.
+ */
+export function describeTrafficPages(signedIn: () => SignedInPage): void {
+  describe('the pages of traffic', () => {
+    let now: SignedInPage;
+    let page: Page;
+    let made: CreatedKey;
+    let gateway: TestRpcClient;
+
+    beforeAll(async () => {
+      now = signedIn();
+      page = now.page;
+      made = await makeKey(now, { name: 'traffic', logsBodies: true });
+      gateway = createRpcClient(now.dashboard.service.ready.rpcUrl, made.secret);
+      await inForce(gateway);
+      for (let index = 0; index < 12; index++) await gateway.post(bodyOf('getSlot'));
+      await gateway.post(bodyOf('getAccountInfo', ['nonsense']));
+    });
+
+    const open = async (path: string): Promise<void> => {
+      await page.goto(`${now.dashboard.url}${path}`);
+      await settled(page);
+    };
+    const cell = (text: string) => page.getByRole('cell', { name: text, exact: true });
+
+    it('count what was called, with the same numbers as a table and a file', async () => {
+      await open(`/usage?range=15m&key=${made.key.id}`);
+      await page.getByRole('row', { name: /^getSlot 12 100 %/ }).waitFor();
+      await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
+      const chart = page.getByRole('figure', { name: 'Requests by method' });
+      await chart.getByRole('columnheader', { name: 'getSlot' }).waitFor();
+      await page.getByText('Take the numbers along').click();
+      const coming = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Every row as CSV' }).click();
+      const file = await readFile(await (await coming).path(), 'utf8');
+      expect(file).toContain('getSlot');
+    });
+
+    it('take a stretch that was drawn over for the one to show', async () => {
+      await open('/performance?range=15m');
+      const plot = page.locator('.u-over').first();
+      await plot.waitFor();
+      const { x, y, width, height } = (await plot.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      await page.mouse.move(x + width * 0.3, y + height / 2);
+      await page.mouse.down();
+      await page.mouse.move(x + width * 0.6, y + height / 2, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/range=custom/);
+      const { searchParams } = new URL(page.url());
+      const length = Number(searchParams.get('to')) - Number(searchParams.get('from'));
+      expect(length).toBeGreaterThan(60_000);
+      expect(length).toBeLessThan(15 * 60_000);
+    });
+
+    it('lead from an error to the request, with its way and what it asked for', async () => {
+      await open(`/errors?range=15m&key=${made.key.id}`);
+      await page
+        .getByRole('row', { name: /^-32602/ })
+        .getByRole('link', { name: /Example/ })
+        .click();
+      const drawer = page.getByRole('dialog', { name: 'getAccountInfo' });
+      await drawer.getByRole('row', { name: /^Upstream/ }).waitFor();
+      expect(await drawer.getByLabel('the parameters', { exact: true }).textContent()).toContain('nonsense');
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+    });
+
+    it('narrow the log by chips that stand in the URL', async () => {
+      await open(`/logs?range=15m&key=${made.key.id}`);
+      await cell('getSlot').first().waitFor();
+      await page.getByLabel('Outcome').selectOption('rpcError');
+      await page.waitForURL(/status=rpcError/);
+      await cell('getSlot').first().waitFor({ state: 'detached' });
+      await cell('getAccountInfo').first().waitFor();
+      await page.getByRole('button', { name: 'Do not narrow to outcome RPC error any more' }).click();
+      await cell('getSlot').first().waitFor();
+      expect(page.url()).not.toContain('status=');
+    });
+
+    it('follow the log live, and hold still while paused', async () => {
+      await open(`/logs?range=15m&key=${made.key.id}`);
+      await page.getByRole('button', { name: 'Follow live' }).click();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await gateway.post(bodyOf('getEpochInfo'));
+      await page.getByText('Paused, 1 new').waitFor();
+      expect(await cell('getEpochInfo').count()).toBe(0);
+      await page.getByRole('button', { name: 'Go on' }).click();
+      await cell('getEpochInfo').waitFor();
+    });
+
+    it('say that a limit was reached, and that the quota is used up', async () => {
+      const rehearsal = await makeKey(now, { name: 'rehearsal', planId: 'rehearsal' });
+      const small = createRpcClient(now.dashboard.service.ready.rpcUrl, rehearsal.secret);
+      await inForce(small);
+      const atOnce = await Promise.all([1, 2, 3, 4, 5].map(() => small.post(bodyOf('getSlot'))));
+      expect(atOnce.filter(({ text }) => text.includes('RATE_LIMITED')).length).toBeGreaterThan(0);
+      await expect
+        .poll(async () => (await small.post(bodyOf('getSlot'))).text, { timeout: 20_000 })
+        .toContain('QUOTA_EXCEEDED');
+      await open(`/errors?range=15m&key=${rehearsal.key.id}`);
+      await cell('QUOTA_EXCEEDED').waitFor();
+      await cell('RATE_LIMITED').waitFor();
+      await page.getByText('Refused because a rate limit or the quota was reached').waitFor();
+      await open('/usage');
+      await page.getByText('the quota is used up').waitFor();
+    });
+
+    it('list an open socket with what it listens to, and close it', async () => {
+      const url = `${now.dashboard.service.ready.wsUrl}?api-key=${made.secret}`;
+      const socket = await SocketClient.open(url);
+      await socket.result('slotSubscribe');
+      await open('/streams');
+      const row = page.getByRole('row', { name: /WebSocket traffic slotSubscribe/ });
+      await row.getByRole('button', { name: /^Close/ }).click();
+      await page.getByRole('button', { name: 'Close the WebSocket' }).click();
+      expect((await socket.ended).code).toBe(1008);
+      await row.waitFor({ state: 'detached' });
+    });
+
+    it('show a transaction that was sent, by which node, and that it landed', async () => {
+      const signature = await sendTransfer(gateway);
+      await open('/transactions');
+      await page.getByLabel('Signature').fill(signature);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('row', { name: /(processed|confirmed|finalized) \d+ accepted 1/ }).waitFor();
+      await page.getByTitle(signature).click();
+      await page
+        .getByRole('dialog')
+        .getByRole('row', { name: /^embedded-ledger/ })
+        .waitFor();
+      await page.keyboard.press('Escape');
+    });
+
+    it('take a node out of service with a reason and put it back, which the audit log tells', async () => {
+      await open('/upstreams');
+      await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
+      await page.getByLabel('Reason').fill('a new disk');
+      await page.getByRole('button', { name: 'Cordon', exact: true }).click();
+      await page.getByRole('row', { name: /embedded-ledger.*cordoned/ }).waitFor();
+      await page.getByRole('button', { name: /^Uncordon embedded-ledger/ }).click();
+      await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
+      await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).waitFor();
+      await open('/audit?range=1h');
+      await page.getByRole('tab', { name: 'All customers' }).click();
+      await page.getByRole('row', { name: /node\.cordon.*reason: a new disk/ }).waitFor();
+      await page.getByRole('tab', { name: 'Checks of the books' }).click();
+      await page.getByRole('columnheader', { name: 'What must hold' }).waitFor();
+    });
+
+    it('are told that no node can be added in development mode', async () => {
+      await open('/upstreams');
+      await page.getByRole('button', { name: 'Add a node' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Network').selectOption('devnet');
+      await dialog.getByLabel('Name').fill('second');
+      await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
+      await dialog.getByRole('button', { name: 'Add the node' }).click();
+      await dialog.getByText('the service runs in development mode').waitFor();
+      await page.keyboard.press('Escape');
+    });
+
+    it('add a node that is tested first, drain it, and remove it, where nodes answer', async () => {
+      const configuration =
+        '[grpc]\nenabled = false\n[[upstream]]\nurl = "http://127.0.0.1:1/"\nws = "off"\n';
+      const service = await startService({ configuration });
+      const { url, setupUrl } = service.ready as typeof service.ready & { setupUrl: string };
+      const { page } = await setUp({ ...now.dashboard, url, setupUrl });
+      await page.goto(`${url}/upstreams`);
+      expect(await page.getByText('Development mode').count()).toBe(0);
+      await page.getByRole('button', { name: 'Add a node' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Network').selectOption('devnet');
+      await dialog.getByLabel('Name').fill('second');
+      await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
+      await dialog.getByRole('button', { name: 'Test' }).click();
+      await dialog.getByText('No connection can be made.').waitFor();
+      await dialog.getByRole('button', { name: 'Add the node' }).click();
+      await dialog.getByRole('button', { name: 'Add it all the same' }).click();
+      await page.getByRole('row', { name: /second devnet/ }).waitFor();
+      await page.getByRole('button', { name: 'Change second of devnet' }).click();
+      await dialog.getByLabel('Requests a second').fill('50');
+      await dialog.getByRole('button', { name: 'Change the node' }).click();
+      await dialog.getByRole('button', { name: 'Change it all the same' }).click();
+      await page.getByText('second is changed').waitFor();
+      await page.getByRole('button', { name: 'Change second of devnet' }).click();
+      await dialog.getByLabel('Requests a second').and(page.locator('[value="50"]')).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Drain second of devnet' }).click();
+      await page.getByText('It is the last node of devnet').waitFor();
+      await page.getByRole('button', { name: 'Drain', exact: true }).click();
+      await page.getByRole('row', { name: /second devnet.*drain/ }).waitFor();
+      await page.getByRole('button', { name: 'Remove second of devnet' }).click();
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+      await page.getByRole('row', { name: /second devnet/ }).waitFor({ state: 'detached' });
+      await page.context().close();
+      await service.stop();
+    });
+
+    it.each(['usage', 'performance', 'errors', 'logs', 'streams', 'transactions', 'upstreams', 'audit'])(
+      'are readable for everybody in both themes, and on a phone: %s',
+      async (name) => {
+        await page.goto(`${now.dashboard.url}/${name}?range=15m&key=${made.key.id}`);
+        await checkPage(page, name);
+      },
+    );
+  });
+}

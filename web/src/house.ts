@@ -1,2 +1,0 @@
-/** The operator's own customer; HOUSE_CUSTOMER_ID of src/control/accounts/roles.ts. */
-export const HOUSE = 'house';

@@ -1,0 +1,53 @@
+import { formatBytes, formatMs } from '../../format.ts';
+import { type GatewayResponse, refusalOf } from '../../gateway-call.ts';
+import { Chip } from '../../ui/chip.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+
+/** Longer answers are shown by their start; who wants them whole has curl. */
+const DISPLAY_MAX = 100_000;
+
+/** Laid out to be read, unless numbers would lose digits by it. */
+function pretty(text: string): string {
+  const start = text.slice(0, DISPLAY_MAX);
+  if (text.length > DISPLAY_MAX || /\d{16}/.test(text)) return start;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return start;
+  }
+}
+
+/** What came back: how it ended, how long it took, what it cost, what is left, and the bytes. */
+export function ResponseView({
+  name,
+  response,
+  credits,
+}: {
+  name: string;
+  response: GatewayResponse;
+  credits: number | null;
+}) {
+  const refusal = refusalOf(response);
+  return (
+    <div className="stack">
+      <p className="row" role="status">
+        <Chip tone={refusal === null ? 'good' : 'bad'}>
+          {response.status === 0 ? 'no answer' : response.status}
+        </Chip>
+        <strong>{name}</strong>
+        <span>{refusal ?? 'gave a result'}</span>
+      </p>
+      <Facts
+        facts={[
+          ['Time', `${formatMs(response.ms)} to this browser`],
+          ['Size', formatBytes(response.bytes)],
+          ...(credits === null ? [] : [['Credits', `${credits} where it counts`] as const]),
+          ...response.limits.map(([header, value]) => [header, <code key={header}>{value}</code>] as const),
+        ]}
+      />
+      <Snippet text={pretty(response.text)} label="the answer" />
+      {response.text.length > DISPLAY_MAX ? <p className="muted">Only the start is shown.</p> : null}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { useChange } from '../../queries.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+/** What is done with a node that is to answer no more. */
+export type NodeRemoval = 'drain' | 'remove';
+
+/** Drains a node, or removes one that was added. */
+export function RemoveDialog({
+  node: { name, network },
+  removal,
+  isLast,
+  isLastGeyser,
+  onDone,
+}: {
+  node: NodeJson;
+  removal: NodeRemoval;
+  /** No other node of its network is asked. */
+  isLast: boolean;
+  /** Of those of its network that are asked, no other has Geyser. */
+  isLastGeyser: boolean;
+  onDone: () => void;
+}) {
+  const toast = useToast();
+  const drain = useChange('POST /upstreams/{node}/drain');
+  const remove = useChange('DELETE /upstreams/{node}');
+  const isDrain = removal === 'drain';
+  const change = isDrain ? drain : remove;
+  const force = isLast || isLastGeyser;
+
+  const onConfirm = (): void => {
+    const path = { node: name };
+    const onSuccess = (): void => {
+      toast(isDrain ? `${name} is drained.` : `${name} is removed.`);
+      onDone();
+    };
+    if (isDrain) drain.mutate({ path, body: { network, force } }, { onSuccess });
+    else remove.mutate({ path, query: force ? { force: 'true' } : {} }, { onSuccess });
+  };
+
+  return (
+    <ConfirmDialog
+      title={isDrain ? `Drain ${name}?` : `Remove ${name}?`}
+      action={isDrain ? 'Drain' : 'Remove'}
+      problem={change.error}
+      isBusy={change.isPending}
+      onClose={onDone}
+      onConfirm={onConfirm}
+    >
+      {isDrain
+        ? `No gateway puts another call to ${name} of ${network}. Calls under way finish, and subscriptions and streams move to other nodes, until it is uncordoned.`
+        : `${name} of ${network} leaves every gateway for good. Calls under way finish, and subscriptions and streams move to other nodes.`}
+      {isLast ? ` It is the last node of ${network}: without it no call is answered.` : null}
+      {isLastGeyser && !isLast
+        ? ` It is the last node of ${network} with Geyser: gRPC streams that are fed from it end, and go on from PubSub and blocks, which tell less.`
+        : null}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,15 @@
+import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+
+/** By what usage is parted. */
+export const dimensions = ['product', 'key', 'method', 'status'] as const;
+export type Dimension = (typeof dimensions)[number];
+
+export const dimensionTitles: Readonly<Record<Dimension, string>> = {
+  product: 'Product',
+  key: 'Key',
+  method: 'Method',
+  status: 'Outcome',
+};
+
+export type Usage = RouteOutput<'GET /customers/{customer}/usage'>;
+export type UsageSeries = Usage['series'][number];

@@ -1,0 +1,56 @@
+import type { IconName } from '../ui/icon.tsx';
+
+export type NavItem = Readonly<{
+  to:
+    | '/'
+    | '/keys'
+    | '/usage'
+    | '/performance'
+    | '/errors'
+    | '/logs'
+    | '/streams'
+    | '/transactions'
+    | '/upstreams'
+    | '/playground'
+    | '/team'
+    | '/audit'
+    | '/settings';
+  title: string;
+  icon: IconName;
+  /** Only shown to the operator, or to who may see the audit log. */
+  needs?: 'operator' | 'admin';
+  /** Among the few at the bottom of a phone. */
+  first?: boolean;
+}>;
+
+/** Where one can go, in groups of the rail. */
+export const navItems: readonly Readonly<{ title: string; navItems: readonly NavItem[] }>[] = [
+  {
+    title: 'Now',
+    navItems: [
+      { to: '/', title: 'Home', icon: 'home', first: true },
+      { to: '/keys', title: 'Keys', icon: 'key', first: true },
+      { to: '/playground', title: 'Playground', icon: 'play' },
+    ],
+  },
+  {
+    title: 'Traffic',
+    navItems: [
+      { to: '/usage', title: 'Usage and quota', icon: 'usage', first: true },
+      { to: '/performance', title: 'Performance', icon: 'gauge' },
+      { to: '/errors', title: 'Errors', icon: 'warning' },
+      { to: '/logs', title: 'Logs', icon: 'logs', first: true },
+      { to: '/streams', title: 'Streams', icon: 'streams' },
+      { to: '/transactions', title: 'Transactions', icon: 'transaction' },
+    ],
+  },
+  {
+    title: 'House',
+    navItems: [
+      { to: '/upstreams', title: 'Upstreams', icon: 'nodes', needs: 'operator' },
+      { to: '/team', title: 'Team', icon: 'team' },
+      { to: '/audit', title: 'Audit', icon: 'audit', needs: 'admin' },
+      { to: '/settings', title: 'Settings', icon: 'settings' },
+    ],
+  },
+];
