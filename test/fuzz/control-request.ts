@@ -34,10 +34,10 @@ export const seeds: readonly Uint8Array[] = [
 ];
 
 const schemas = names.map((name) => {
-  const { query: asked, body } = routeOf(name);
+  const { query: requested, body } = routeOf(name);
   const schemaOf = (type: z.ZodType | undefined): JsonSchema | null =>
     type === undefined ? null : (z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
-  return { query: schemaOf(asked), body: schemaOf(body) };
+  return { query: schemaOf(requested), body: schemaOf(body) };
 });
 
 const asQuery = (value: JsonValue): string =>
@@ -48,9 +48,9 @@ const asQuery = (value: JsonValue): string =>
 /** Questions that are as the contract has them, or nearly. */
 export function generate(random: Random): Uint8Array {
   const at = random() % names.length;
-  const { query: asked, body } = schemas[at] ?? { query: null, body: null };
+  const { query: requested, body } = schemas[at] ?? { query: null, body: null };
   if (body !== null) return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(body, random)))]);
-  return Buffer.from([at, 0, ...Buffer.from(asQuery(asked === null ? {} : jsonFor(asked, random)))]);
+  return Buffer.from([at, 0, ...Buffer.from(asQuery(requested === null ? {} : jsonFor(requested, random)))]);
 }
 
 async function questionIn(bytes: Uint8Array): Promise<RawRouteInput> {

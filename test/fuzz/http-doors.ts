@@ -19,8 +19,8 @@ export const covers = [
 
 /** Answers what it was asked at once; "good" is the only key. */
 const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
-  const told = JSON.stringify([method, traceparent, client.origin]);
-  const body = Buffer.from(`{"told":${told},"params":${params ?? 'null'}}`);
+  const reported = JSON.stringify([method, traceparent, client.origin]);
+  const body = Buffer.from(`{"told":${reported},"params":${params ?? 'null'}}`);
   return { response: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
 const admit = ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY'));
@@ -112,7 +112,7 @@ function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> 
 }
 
 /** What counts of an answer. Whether a connection is kept, is said in the last one only when it is known by then. */
-const told = ({ status, fields, body }: HttpResponse): unknown => {
+const reported = ({ status, fields, body }: HttpResponse): unknown => {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = fields;
   return [status, Object.entries(others).sort(), body];
 };
@@ -125,7 +125,7 @@ function answersOf(received: string): string[] {
   const answers = parseResponses(received);
   const last = answers.at(-1);
   const isLate = answers.length > 1 && (last?.status === 400 || last?.status === 431);
-  return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(told(answer)));
+  return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(reported(answer)));
 }
 
 /** How often a conversation is tried: an answer may be lost that comes before all was sent and closes the connection. */

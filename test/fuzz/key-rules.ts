@@ -37,8 +37,8 @@ function checkRange(text: string): void {
   const normal = normalRange(text);
   if (normal === null) return;
   if (normalRange(normal) !== normal) throw new Error(`${normal} has another form still`);
-  const [written, kept] = [new CidrSet([text.trim()]), new CidrSet([normal])];
-  if (probes.some((probe) => written.has(probe) !== kept.has(probe)))
+  const [written, stored] = [new CidrSet([text.trim()]), new CidrSet([normal])];
+  if (probes.some((probe) => written.has(probe) !== stored.has(probe)))
     throw new Error(`${normal} holds other addresses than ${text}`);
 }
 

@@ -92,7 +92,7 @@ export function fuzz(bytes: Uint8Array): boolean {
       () => readGenesis(folder, 400),
       () => readKey(folder, 'faucet'),
       () => readAccountDir(join(folder, 'accounts')),
-    ].map((readOne) => isToldPlainly(readOne)),
+    ].map((readOne) => isReported(readOne)),
     accepted(() => lockLedger(folder).release()),
   ];
   rmSync(join(folder, 'ledger.lock'), { force: true });
@@ -100,7 +100,7 @@ export function fuzz(bytes: Uint8Array): boolean {
 }
 
 /** Whether it was read; an error for people names the file and is no fault of the program. */
-function isToldPlainly(read: () => unknown): boolean {
+function isReported(read: () => unknown): boolean {
   try {
     read();
     return true;

@@ -52,7 +52,7 @@ export function fuzz(input: Uint8Array): boolean {
     ...{ accountKeys: [], preBalances: [], postBalances: [], logs: [] },
     ...{ instructions: [instruction, beneath], tokenAccounts: new Map(), decimals: new Map() },
   };
-  const told = read(instruction, transaction);
-  for (const { info } of told ?? []) writeJson(info);
-  return told !== null;
+  const reported = read(instruction, transaction);
+  for (const { info } of reported ?? []) writeJson(info);
+  return reported !== null;
 }

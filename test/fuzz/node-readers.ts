@@ -69,13 +69,13 @@ async function accountsRead(reader: ChainReader): Promise<void> {
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const body = Buffer.from(bytes);
   if (!isJson(body, 256)) return false;
-  const ask = async (): Promise<Buffer> => Buffer.from(body);
+  const send = async (): Promise<Buffer> => Buffer.from(body);
   const pool = { request: async () => ({ body: Buffer.from(body), errorCode: 0 }) } as RpcClient;
   const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
-  const late = new LateSignatures(ask, log);
+  const late = new LateSignatures(send, log);
   const signature = signatureFromBytes(new Uint8Array(64).fill(1));
-  const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (told) =>
-    JSON.parse(told.toString()),
+  const end = late.watch({ kind: 'signature', signature, commitment: 'confirmed' } as never, (reported) =>
+    JSON.parse(reported.toString()),
   );
   const read = await Promise.all([
     acceptedLater(() => reader.slot('confirmed'), ...refusals),
@@ -83,7 +83,7 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
     acceptedLater(() => reader.block(slot(300)), ...refusals),
     acceptedLater(() => accountsRead(reader), ...refusals),
     acceptedLater(async () =>
-      new MintCache({ request: ask, log, limits: geyserLimits }).fetchFor(tokenAccount),
+      new MintCache({ request: send, log, limits: geyserLimits }).fetchFor(tokenAccount),
     ),
   ]);
   end();

@@ -11,7 +11,7 @@ const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
   const reader = new HttpResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
-  const told: string[] = [];
+  const reported: string[] = [];
   try {
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + sizeOf(at));
@@ -21,8 +21,8 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
         const to = reader.read(shared, from, end - at);
         if (to < from || to > end - at) throw new Error('read what was not there');
         if (reader.readState === 'more') break;
-        told.push(tell(reader));
-        if (reader.readState !== 'whole') return told;
+        reported.push(report(reader));
+        if (reader.readState !== 'whole') return reported;
         reader.next();
         from = to;
       }
@@ -32,14 +32,14 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
       at = end;
     }
     reader.finish();
-    if (reader.readState === 'whole') told.push(tell(reader));
-    return told;
+    if (reader.readState === 'whole') reported.push(report(reader));
+    return reported;
   } finally {
     reader.free();
   }
 }
 
-function tell(reader: HttpResponseReader): string {
+function report(reader: HttpResponseReader): string {
   const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
   if (readState !== 'whole') return readState;
   const body = reader.body.take();

@@ -119,11 +119,11 @@ export const seeds: readonly Uint8Array[] = [
 
 /** What a node tells of a transaction, as text or chosen by the bytes. */
 export function fuzz(input: Uint8Array): boolean {
-  let told: JsonValue | undefined;
+  let reported: JsonValue | undefined;
   try {
-    told = parseJson(Buffer.from(input).toString('utf8'));
+    reported = parseJson(Buffer.from(input).toString('utf8'));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return shown(told === undefined ? transactionOf(input) : told);
+  return shown(reported === undefined ? transactionOf(input) : reported);
 }

@@ -27,14 +27,14 @@ export const seeds: readonly Uint8Array[] = [
   '{"requestid":"r-1","status":"pinned"}',
 ].flatMap((text) => [0, 1].map((status) => Buffer.from([status, ...Buffer.from(text)])));
 
-let told: Uint8Array = new Uint8Array();
+let reported: Uint8Array = new Uint8Array();
 const statuses = [200, 202, 500];
 
 const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
-    response.statusCode = statuses[(told[0] ?? 0) % statuses.length] ?? 200;
-    response.end(told.subarray(1));
+    response.statusCode = statuses[(reported[0] ?? 0) % statuses.length] ?? 200;
+    response.end(reported.subarray(1));
   });
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,7 +52,7 @@ const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, 
 
 /** Whatever a service answers, a file is kept or it is said that it could not be. */
 export async function fuzz(bytes: Uint8Array): Promise<boolean> {
-  told = bytes;
-  const kept = await acceptedLater(() => kubo.store(file), Failure);
-  return (await acceptedLater(() => pinning.pin(CID, 'name'), Failure)) || kept;
+  reported = bytes;
+  const stored = await acceptedLater(() => kubo.store(file), Failure);
+  return (await acceptedLater(() => pinning.pin(CID, 'name'), Failure)) || stored;
 }

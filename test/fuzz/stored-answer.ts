@@ -39,17 +39,17 @@ const call = callOf('getBlock', [7]);
 export function fuzz(bytes: Uint8Array): boolean {
   stored = Buffer.from(bytes);
   source.calls.length = 0;
-  let told: RpcResponse | null = null;
-  const asker: ResponseHandler = {
+  let reported: RpcResponse | null = null;
+  const handler: ResponseHandler = {
     onResponse: (answer) => {
-      told = answer;
+      reported = answer;
     },
     onError: (failure) => {
       throw failure;
     },
   };
-  answers.dispatch(call, asker);
-  const { body, errorCode } = told ?? resultOf('');
+  answers.dispatch(call, handler);
+  const { body, errorCode } = reported ?? resultOf('');
   const isStored = source.calls.every(({ call: { method } }) => method === 'getGenesisHash');
   if (errorCode !== 0 || !isUtf8(body)) throw new Error('passed on what is no result');
   JSON.parse(body.toString());

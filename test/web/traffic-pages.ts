@@ -28,8 +28,8 @@ async function makeKey(
     headers: { 'content-type': 'application/json', 'x-solway': '1' },
     body: JSON.stringify({ product: 'rpc', ...fields }),
   };
-  const asked = `fetch('/api/v1/customers/house/keys', ${JSON.stringify(init)}).then((answer) => answer.json())`;
-  return (await page.evaluate(asked)) as CreatedKey;
+  const requested = `fetch('/api/v1/customers/house/keys', ${JSON.stringify(init)}).then((answer) => answer.json())`;
+  return (await page.evaluate(requested)) as CreatedKey;
 }
 
 /** A new key is let in within a second of when it was made. */

@@ -129,8 +129,8 @@ const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
 
-function compared(kind: string, heard: readonly string[], owed: readonly string[]): string[] {
-  const [had, due] = [new Set(heard), new Set(owed)];
+function compared(kind: string, incoming: readonly string[], owed: readonly string[]): string[] {
+  const [had, due] = [new Set(incoming), new Set(owed)];
   const show = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
   return [
@@ -140,11 +140,11 @@ function compared(kind: string, heard: readonly string[], owed: readonly string[
     ),
     ...show(
       'has unknown',
-      heard.filter((name) => !due.has(name)),
+      incoming.filter((name) => !due.has(name)),
     ),
     ...show(
       'has twice',
-      heard.filter((name, at) => heard.indexOf(name) !== at),
+      incoming.filter((name, at) => incoming.indexOf(name) !== at),
     ),
   ];
 }
