@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deshredLimits } from '../../src/upstream/shreds/deshred-limits.ts';
+import { deshredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { createRandom, type Random } from '../fuzz/engine/mutate.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';

@@ -4,19 +4,23 @@ import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { BlockStream, type BlockStreamOptions, type BlockSubscription } from './block-stream.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
-import { readSlotInfo } from './slot-info.ts';
+import {
+  BlockStream,
+  type BlockStreamOptions,
+  type BlockSubscription,
+  type EmittedTransactions,
+} from './block-stream.ts';
+import { readSlotInfo } from './pubsub-message.ts';
 
 /** What tells the slots of a network. */
-export type SlotFeed = Readonly<{
+type SlotFeed = Readonly<{
   /** @returns what ends it. */
   open: (subscription: SubscriptionOf<'slot'>, listener: FeedListener) => Promise<() => void>;
   /** The newest slot that is believed; null while unknown. */
   networkSlot: () => Slot | null;
 }>;
 
-export type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
+type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
   Readonly<{
     /** Whose slots say when to look for blocks. */
     pubsub: SlotFeed;

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Block } from '../../solana/block.ts';
+import type { Signature } from '../../solana/signature.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FeedListener } from '../../streams/feed.ts';
@@ -11,8 +13,17 @@ import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
 import { TransactionNotification } from '../../streams/notifier/transaction-notification.ts';
 import { TransactionWatchers } from '../../streams/notifier/transaction-watchers.ts';
 import { type ChainReader, type HistoryCommitment, ReadError } from './chain-reader.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
 import type { FeedLimits } from './limits.ts';
+
+/** Which transactions a feed told, for whoever goes on behind it. Stays as it is when the feed tells more. */
+export interface EmittedTransactions {
+  /** The newest slot of which anything was told; null for none. */
+  readonly newest: Slot | null;
+  /** All that is in slots up to this one was told at the commitment, or is older than the feed; null for nothing. */
+  upTo(commitment: Commitment): Slot | null;
+  /** Whether a transaction of a block was told at the commitment. */
+  has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
+}
 
 export type BlockSubscription = SubscriptionOf<'block'> | SubscriptionOf<'transaction'>;
 
@@ -27,7 +38,7 @@ export type BlockStreamOptions = Readonly<{
 type Watcher = { readonly listener: FeedListener; end: () => void };
 
 /** What another feed told of a subscription before it came here. */
-export type ResumePoint = Readonly<{
+type ResumePoint = Readonly<{
   emitted: EmittedTransactions;
   /** Nothing in slots up to this one is owed. */
   notBefore: Slot;

@@ -13,8 +13,8 @@ import { continuityOf, type PubsubSubscription } from './gap/continuity-of.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
 import type { PubsubConnection } from './pubsub-connection.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import type { NodeSubscribeResult, PubsubNodes } from './pubsub-nodes.ts';
-import type { SlotInfo } from './slot-info.ts';
 
 /** What all subscriptions of a network share. */
 export type SubscriptionContext = Readonly<{

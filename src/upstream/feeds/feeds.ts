@@ -21,7 +21,7 @@ export interface PreferredFeed extends PositionedFeed {
   close(): void;
 }
 
-export type FeedOptions = Readonly<{
+type FeedOptions = Readonly<{
   network: Network;
   /** Answers what a gap is filled with. */
   pool: RpcClient & Readonly<{ status: () => readonly NodeFeedStatus[] }>;

@@ -37,7 +37,7 @@ type Entry = {
   timer: NodeJS.Timeout | null;
 };
 
-export type NodeSubscriptionsOptions = Readonly<{
+type NodeSubscriptionsOptions = Readonly<{
   send: (request: Buffer) => void;
   ackTimeoutMs: number;
   /** Whether the bytes name the node or a key of its. */

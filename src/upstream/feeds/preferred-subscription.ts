@@ -3,11 +3,11 @@ import type { Subscription, SubscriptionOf } from '../../protocol/subscriptions.
 import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedListener } from '../../streams/feed.ts';
 import type { BlockFollower } from './block-follower.ts';
-import type { EmittedTransactions } from './emitted-transactions.ts';
+import type { EmittedTransactions } from './block-stream.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
-import type { SlotInfo } from './slot-info.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 
 /** A feed that says how far it has come. */
 export interface PositionedFeed extends Feed {
@@ -59,7 +59,7 @@ async function openWith<Opened, Position>(
   };
 }
 
-export type PreferredSubscriptionOptions = Readonly<{
+type PreferredSubscriptionOptions = Readonly<{
   preferred: PositionedFeed;
   pubsub: PubsubFeed;
   continuity: Continuity;
@@ -96,7 +96,7 @@ export function openPreferred(
   });
 }
 
-export type PreferredTransactionsOptions = Readonly<{
+type PreferredTransactionsOptions = Readonly<{
   preferred: PositionedFeed;
   blocks: BlockFollower;
   onFailover: () => void;

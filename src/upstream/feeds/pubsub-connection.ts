@@ -4,6 +4,9 @@ import type { Slot } from '../../solana/units.ts';
 import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
+import { contextSlot } from '../slots/observed-slot.ts';
+import { newer } from './gap/continuity.ts';
+import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,
@@ -11,9 +14,26 @@ import {
   NodeSubscriptions,
   type SubscribeResponse,
 } from './node-subscriptions.ts';
-import { notificationSlot } from './notification-slot.ts';
-import { readNodeMessage } from './pubsub-message.ts';
-import { readSlotInfo, type SlotInfo } from './slot-info.ts';
+import { readNodeMessage, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
+
+/** The newest slot that a notification names; null where its kind names none, or it is something else. */
+function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
+  switch (kind) {
+    case 'slot': {
+      const info = readSlotInfo(result);
+      return info === null ? null : newer(info.slot, info.root);
+    }
+    case 'root':
+      return readRoot(result);
+    case 'account':
+    case 'program':
+    case 'logs':
+    case 'signature':
+      return contextSlot(result);
+    default:
+      return null;
+  }
+}
 
 /** Why a connection is over. A few words for logs: they hold nothing that a node sent. */
 export type ConnectionEnd =
@@ -31,7 +51,7 @@ export type ConnectionEnd =
   | 'taken out of service'
   | 'closed by us';
 
-export type PubsubConnectionOptions = Readonly<{
+type PubsubConnectionOptions = Readonly<{
   /** The node, with a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;

@@ -7,10 +7,10 @@ import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
-import type { SlotInfo } from './slot-info.ts';
 
-export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
+type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
 
 /**
  * Feeds subscriptions from the PubSub of a network's nodes. A connection that closes, stands still or falls behind

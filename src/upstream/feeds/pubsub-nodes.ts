@@ -14,7 +14,7 @@ import type {
   SubscribeResponse,
 } from './node-subscriptions.ts';
 import { type ConnectionEnd, PubsubConnection } from './pubsub-connection.ts';
-import type { SlotInfo } from './slot-info.ts';
+import type { SlotInfo } from './pubsub-message.ts';
 import { maxPlausibleSlot, trustedSlot } from './trusted-slot.ts';
 
 export type PubsubNodesOptions = Readonly<{

@@ -3,7 +3,7 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 import { newer } from './gap/continuity.ts';
 
 /** What is known of how far one node is. */
-export type NodeSlots = Readonly<{
+type NodeSlots = Readonly<{
   /** What it answered to a poll a moment ago; null when it did not. */
   polled: Slot | null;
   /** The newest that any of its connections told of; null before the first. */

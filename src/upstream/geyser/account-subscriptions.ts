@@ -5,6 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import type { AccountsFilter, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
@@ -12,10 +13,47 @@ import { readAccount } from '../../solana/encoding/read-ui-account.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { contextValue } from '../feeds/gap/context.ts';
+import { contextValue } from '../feeds/gap/continuity.ts';
 import { contextSlot } from '../slots/observed-slot.ts';
-import type { NamedAccounts } from './named-accounts.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
+
+/** What can be subscribed to of the accounts that a request wants, where all there are cannot be had. */
+type NamedAccounts = Readonly<{
+  addresses: ReadonlySet<Address>;
+  owners: ReadonlySet<Address>;
+  /** Whether it wants accounts besides that it does not name: by cuckoo filter, by their data, or all there are. */
+  hasUnnamed: boolean;
+}>;
+
+/** Accounts of a block are thinned out as a filter of accounts would. */
+function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
+  const filters = [...(accounts?.values() ?? [])];
+  for (const { includeAccounts, accountInclude, cuckooAccountInclude } of blocks?.values() ?? []) {
+    if (includeAccounts !== true) continue;
+    filters.push({
+      ...(accountInclude === undefined ? {} : { account: accountInclude }),
+      ...(cuckooAccountInclude === undefined ? {} : { cuckooAccounts: cuckooAccountInclude }),
+    });
+  }
+  return filters;
+}
+
+/** The accounts that a request names: never fewer for what others want, or for what it wants besides. */
+export function namedAccounts(request: SubscribeRequest): NamedAccounts {
+  const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
+  let hasUnnamed = false;
+  for (const { account = [], owner = [], cuckooAccounts } of filtersOf(request)) {
+    const isListed = account.length > 0 && cuckooAccounts === undefined;
+    // Either axis holds all that a filter may match, where it holds names alone.
+    if (!isListed && owner.length > 0) {
+      for (const each of owner) owners.add(each);
+      continue;
+    }
+    for (const each of account) addresses.add(each);
+    hasUnnamed ||= !isListed;
+  }
+  return { addresses, owners, hasUnnamed };
+}
 
 type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;

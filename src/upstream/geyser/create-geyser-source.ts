@@ -9,7 +9,7 @@ import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-o
 import { PubsubFallback } from './pubsub-fallback.ts';
 import { YellowstoneSource } from './yellowstone-source.ts';
 
-export type CreateGeyserSourceOptions = Readonly<{
+type CreateGeyserSourceOptions = Readonly<{
   /** The network's nodes. All that have Geyser are listened to; where none has, PubSub and blocks stand in. */
   nodes: readonly NodeConfig[];
   /** Reads blocks through the pool. */

@@ -1,4 +1,4 @@
-import type { GrpcStreamLimits } from '../feeds/geyser/grpc-stream-limits.ts';
+import type { GrpcStreamLimits } from './grpc-stream.ts';
 
 /**
  * What can be chosen of the source of gRPC streams. Bounds that nobody needs to move stand where they are kept. Times

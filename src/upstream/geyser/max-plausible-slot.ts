@@ -13,14 +13,14 @@ const SLOTS_PER_SECOND = 100;
 const HEAD_MAX_AGE_MS = 5_000;
 
 /** Where a stream is. */
-export type StreamPosition = Readonly<{
+type StreamPosition = Readonly<{
   /** The slot that it told of last; null for none, or where that says nothing of how far its server is. */
   slot: Slot | null;
   /** The newest of those; null likewise. */
   maxSlot: Slot | null;
 }>;
 
-export type SlotPlausibilityOptions = Readonly<{
+type SlotPlausibilityOptions = Readonly<{
   /** How long nothing near must have been told until what is far off is believed. */
   quietMs: number;
   /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */

@@ -1,9 +1,8 @@
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FilterSet, GeyserSource } from '../../streams/geyser/geyser-source.ts';
-import { AccountSubscriptions, type Watch } from './account-subscriptions.ts';
+import { AccountSubscriptions, namedAccounts, type Watch } from './account-subscriptions.ts';
 import { ConfirmedBlockFollower, type ConfirmedBlockFollowerOptions } from './confirmed-block-follower.ts';
-import { namedAccounts } from './named-accounts.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
 type ActiveSources = Readonly<{ blocks: ConfirmedBlockFollower; accounts: AccountSubscriptions }>;

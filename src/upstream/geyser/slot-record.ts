@@ -1,4 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { HalfSipHash } from '../../base/half-sip-hash.ts';
+import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type {
   RawAccount,
@@ -9,8 +11,151 @@ import type {
 } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
-import { SeenKeys } from './seen-keys.ts';
-import { WriteOrder } from './write-order.ts';
+
+const ROWS_FIRST = 64;
+
+/** With a key of this process, so that nobody can choose keys that meet. */
+const hash = new HalfSipHash(randomBytes(8));
+
+/**
+ * Counts by keys of bytes, in 12 bytes a key: each is known by 64 bits of a hash with a secret key, so two keys of a
+ * slot are taken for one about once in 10^11 slots of 10,000 keys. Nothing is allocated for a key.
+ */
+export class SeenKeys {
+  readonly #max: number;
+  /** Rows of two hashes and a count; a row with count 0 is free. */
+  #rows = new Int32Array(ROWS_FIRST * 3);
+  #mask = ROWS_FIRST - 1;
+  #size = 0;
+
+  /** @param max - keys that are remembered; beyond it, `raise` takes every other one for new, each time. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Raises the count of a key to a number.
+   * @param first - whole words of 4 bytes.
+   * @param second - behind the first, which makes one key of both.
+   * @returns whether it was lower; true for a key that is not remembered when there is no room.
+   */
+  raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
+    hash.of(first, second);
+    return this.#raise(hash.low, hash.high, to);
+  }
+
+  #raise(one: number, two: number, to: number): boolean {
+    const at = this.#find(one, two);
+    const count = this.#rows[at + 2]!;
+    if (count >= to) return false;
+    if (count === 0) {
+      if (this.#size >= this.#max) return true;
+      this.#rows[at] = one;
+      this.#rows[at + 1] = two;
+      this.#size++;
+    }
+    this.#rows[at + 2] = to;
+    if (this.#size * 2 > this.#mask) this.#grow();
+    return true;
+  }
+
+  /** Where the key is, or would be. */
+  #find(one: number, two: number): number {
+    const rows = this.#rows;
+    for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
+      const at = row * 3;
+      if (rows[at + 2] === 0 || (rows[at] === one && rows[at + 1] === two)) return at;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#rows;
+    this.#rows = new Int32Array(old.length * 2);
+    this.#mask = this.#rows.length / 3 - 1;
+    for (let at = 0; at < old.length; at += 3) {
+      if (old[at + 2] === 0) continue;
+      const to = this.#find(old[at]!, old[at + 1]!);
+      this.#rows.set(old.subarray(at, at + 3), to);
+    }
+  }
+}
+
+/** A stream's view of the slot. */
+type View = object;
+
+type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
+type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
+
+/**
+ * Keeps the writes of each account of one slot in order where streams that were asked for different ones tell it. A
+ * stream says them in order: one that another stream must have passed without a word is older than what that one has
+ * told, and was not asked of it, unless that one comes to it still, or never comes to what was told.
+ * Where nobody is there to go by, the newer writes are told again behind it.
+ */
+class WriteOrder {
+  readonly #wasEmitted: boolean;
+  /** By account: the write that was told last, and who has said it. */
+  readonly #last = new Map<string, LastWrite>();
+  /** Accounts of which an older write may have been told behind a newer one. */
+  readonly #outOfOrder = new Set<string>();
+  /** By account: what was not told, as its stream has not come to what was told last. */
+  readonly #buffered = new Map<string, BufferedWrite[]>();
+
+  /** @param wasTold - whether the slot was told to its end: any write that is new may be an older one. */
+  constructor(wasEmitted: boolean) {
+    this.#wasEmitted = wasEmitted;
+  }
+
+  /**
+   * @param isNew - whether it was not told yet.
+   * @param counts - whether what a stream says of the slot counts still.
+   * @returns whether it is to be told.
+   */
+  take<V extends View>(
+    view: V,
+    update: RawAccount,
+    isNew: boolean,
+    isAuthoritative: (other: V) => boolean,
+  ): boolean {
+    if (update.signature === null) return isNew;
+    const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];
+    const last = this.#last.get(account);
+    if (last?.write === write) {
+      last.sources.add(view);
+      this.#dropBuffered(account, (buffered) => buffered.view === view);
+      return false;
+    }
+    if (isNew || this.#dropBuffered(account, (buffered) => buffered.write === write)) {
+      const isBehind = last === undefined ? this.#wasEmitted : !last.sources.has(view);
+      if (isBehind && [...(last?.sources ?? [])].some((other) => isAuthoritative(other as V))) {
+        this.#buffered.set(account, [...(this.#buffered.get(account) ?? []), { view, write, update }]);
+        return false;
+      }
+      if (isBehind) this.#outOfOrder.add(account);
+    } else if (!this.#outOfOrder.has(account)) return false;
+    this.#last.set(account, { write, sources: new Set([view]) });
+    return true;
+  }
+
+  /** @returns what a stream that comes to the end of the slot has said and nobody told: it may be the newest. */
+  bufferedOf(view: View): RawAccount[] {
+    const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
+    return buffered.map(({ update }) => update);
+  }
+
+  /** @returns whether there was any. */
+  #dropBuffered(account: string, isObsolete: (buffered: BufferedWrite) => boolean): boolean {
+    const buffered = this.#buffered.get(account);
+    if (buffered === undefined) return false;
+    const remaining = buffered.filter((each) => !isObsolete(each));
+    this.#buffered.set(account, remaining);
+    return remaining.length < buffered.length;
+  }
+}
 
 /**
  * `open` while it is being told; `waiting` when it is whole and a slot before it is not; `told` when it was told

@@ -10,7 +10,7 @@ import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
 import { type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
 import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } from './stream-reader.ts';
 
-export type UpdateMergeOptions = Readonly<{
+type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
   /** The newest slot as somebody else knows it, such as nodes that are polled; null while nobody does. */

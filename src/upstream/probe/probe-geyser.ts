@@ -3,9 +3,13 @@ import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.
 import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { type GeyserNode, redactMessage, SUBSCRIBE } from '../feeds/geyser/geyser-connection.ts';
-import { geyserLimits } from '../feeds/geyser/geyser-limits.ts';
-import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import {
+  type GeyserNode,
+  geyserLimits,
+  redactMessage,
+  SUBSCRIBE,
+} from '../feeds/geyser/geyser-connection.ts';
+import { GrpcStream } from '../geyser/grpc-stream.ts';
 
 /** What became of a stream of a node's Geyser. */
 export type GeyserReport = Readonly<{

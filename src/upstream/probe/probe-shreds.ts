@@ -1,11 +1,9 @@
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
 import { redactMessage } from '../feeds/geyser/geyser-connection.ts';
-import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
-import { SUBSCRIBE_DESHRED } from '../shreds/deshred-client.ts';
-import { ENTRIES_REQUEST, SUBSCRIBE_ENTRIES } from '../shreds/entries-client.ts';
-import { shredLimits } from '../shreds/shred-limits.ts';
-import type { ShredServer } from '../shreds/shreds-config.ts';
+import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { ENTRIES_REQUEST, SUBSCRIBE_DESHRED, SUBSCRIBE_ENTRIES } from '../shreds/shred-clients.ts';
+import { type ShredServer, shredLimits } from '../shreds/shreds-config.ts';
 
 const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
   UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',

@@ -3,7 +3,7 @@ import { type Address, addressBytes, parseAddress } from '../../solana/address.t
 import { type Epoch, epoch as epochOf, type Slot } from '../../solana/units.ts';
 import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { ShredLimits } from './shred-limits.ts';
+import type { ShredLimits } from './shreds-config.ts';
 
 type LeaderScheduleOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;

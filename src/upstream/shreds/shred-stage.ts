@@ -7,16 +7,12 @@ import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { BatchReader } from './batch-reader.ts';
-import { DeshredClient } from './deshred-client.ts';
-import type { DeshredLimits } from './deshred-limits.ts';
-import type { DeshredStats } from './deshred-stats.ts';
+import { type DeshredStats, DropReport } from './deshred-stats.ts';
 import { Deshredder } from './deshredder.ts';
-import { DropReport } from './drop-report.ts';
-import { EntriesClient } from './entries-client.ts';
 import { LeaderSchedule } from './leader-schedule.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
-import { type ShredLimits, shredLimits } from './shred-limits.ts';
-import type { ShredsConfig } from './shreds-config.ts';
+import { DeshredClient, EntriesClient } from './shred-clients.ts';
+import { type DeshredLimits, type ShredLimits, type ShredsConfig, shredLimits } from './shreds-config.ts';
 import { UdpShredReceiver } from './udp-shred-receiver.ts';
 
 export type ShredStageOptions = Readonly<{
@@ -29,7 +25,7 @@ export type ShredStageOptions = Readonly<{
 }>;
 
 /** Running totals of a stage. */
-export type ShredStageCounts = Readonly<{
+type ShredStageCounts = Readonly<{
   /** Of shreds; null without UDP. */
   shreds: Readonly<DeshredStats> | null;
   /** Packets of senders that are not on the list. */

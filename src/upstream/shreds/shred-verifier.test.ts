@@ -4,8 +4,8 @@ import { Keypair } from '../../solana/ed25519.ts';
 import { makeShreds } from '../../solana/shred/make-shreds.ts';
 import { parseShred, type Shred } from '../../solana/shred/parse-shred.ts';
 import { slot } from '../../solana/units.ts';
-import { deshredLimits } from './deshred-limits.ts';
 import { ShredVerifier } from './shred-verifier.ts';
+import { deshredLimits } from './shreds-config.ts';
 
 const leader = Keypair.fromSeed(new Uint8Array(32).fill(5));
 

@@ -1,5 +1,5 @@
 import type { Slot } from '../../solana/units.ts';
-import type { DeshredLimits } from './deshred-limits.ts';
+import type { DeshredLimits } from './shreds-config.ts';
 
 /** Slots that say together which one is plausible: most of them would have to be led astray. */
 const RECENT_SLOTS = 33;

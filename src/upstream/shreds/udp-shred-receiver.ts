@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, BlockList, isIP, isIPv6 } from 'node:net';
 import { Lru } from '../../base/cache/lru.ts';
 import type { Logger } from '../../base/log.ts';
-import type { ShredLimits } from './shred-limits.ts';
-import type { UdpShredsConfig } from './shreds-config.ts';
+import type { ShredLimits, UdpShredsConfig } from './shreds-config.ts';
 
 type UdpShredReceiverOptions = Readonly<{
   config: UdpShredsConfig;

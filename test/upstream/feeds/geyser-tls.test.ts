@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeFrame } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { payer } from './geyser-updates.ts';
 

@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
-import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;

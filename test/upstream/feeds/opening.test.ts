@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/healthy.ts';

@@ -1,8 +1,9 @@
+import { MALFORMED, scanObject } from '../../../base/json-scan.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
-import type { Slot } from '../../../solana/units.ts';
+import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
-import type { SlotInfo } from '../slot-info.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 
 /** What becomes of a live notification: it is passed on, passed on as the last one, or dropped. */
 export type NotificationDecision = 'pass' | 'last' | 'drop';
@@ -80,4 +81,75 @@ export function gapWindow(
   const surelyEmitted = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
   const firstMissing = max(max(newestEmitted ?? startOf(opened), surelyEmitted), max(end - most, 0n));
   return { from: min(start, firstMissing) as Slot, to: end };
+}
+
+/** Deeper than any notification nests. */
+const DEPTH_MAX = 256;
+
+/** Parts of a JSON object by the names of its members, as views of its bytes. */
+type RawMembers = ReadonlyMap<string, Buffer>;
+
+function noteMember(
+  target: { bytes: Buffer; members: Map<string, Buffer> },
+  nameStart: number,
+  nameEnd: number,
+  from: number,
+  to: number,
+): void {
+  target.members.set(target.bytes.toString('latin1', nameStart, nameEnd), target.bytes.subarray(from, to));
+}
+
+/** The members of the object that the bytes consist of; empty when they are something else. */
+export function rawMembers(bytes: Buffer): RawMembers {
+  const members = new Map<string, Buffer>();
+  const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
+  return end === MALFORMED ? new Map() : members;
+}
+
+/** `value` of a notification's result, raw. */
+export const contextValue = (result: Buffer): Buffer =>
+  rawMembers(result).get('value') ?? Buffer.from('null');
+
+/** A result as PubSub writes it: its context has no more than the slot. */
+export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
+  Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
+
+/** Remembers what was told, by name, with the slot it was told of; forgets the oldest beyond a number. */
+export class SeenSlots {
+  readonly #slots = new Map<string, Slot>();
+  readonly #max: number;
+  #evictedUpTo: Slot = slotOf(-1n);
+
+  /** @param max - names that are remembered. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** The newest slot of which something was forgotten; -1 while nothing was. */
+  get evictedUpTo(): Slot {
+    return this.#evictedUpTo;
+  }
+
+  has(name: string): boolean {
+    return this.#slots.has(name);
+  }
+
+  /** The slot it was told of last; undefined when it was not, or that is forgotten. */
+  get(name: string): Slot | undefined {
+    return this.#slots.get(name);
+  }
+
+  add(name: string, slot: Slot): void {
+    this.#slots.delete(name);
+    this.#slots.set(name, slot);
+    if (this.#slots.size > this.#max) this.#evictOldest();
+  }
+
+  #evictOldest(): void {
+    for (const [name, slot] of this.#slots) {
+      this.#slots.delete(name);
+      if (slot > this.#evictedUpTo) this.#evictedUpTo = slot;
+      return;
+    }
+  }
 }

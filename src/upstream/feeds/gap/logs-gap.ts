@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { writeJson } from '../../../base/json.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Block } from '../../../solana/block.ts';
 import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
@@ -6,9 +7,18 @@ import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
 import { contextSlot } from '../../slots/observed-slot.ts';
-import { contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, type NotificationDecision, newer } from './continuity.ts';
-import { SeenSlots } from './seen-slots.ts';
+import { readSignatureStatuses } from '../signature-statuses.ts';
+import {
+  type Continuity,
+  contextValue,
+  type Gap,
+  gapWindow,
+  type NotificationDecision,
+  newer,
+  rawMembers,
+  SeenSlots,
+  withContext,
+} from './continuity.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
 /** In the order in which nodes write it, the signature begins within so many bytes. */
@@ -87,5 +97,47 @@ export class LogsGap implements Continuity {
       signature = executed.transaction.signatures[0];
       watchers.notify(new TransactionNotification(slot, index, executed, isSimpleVote(executed.transaction)));
     });
+  }
+}
+
+const RECEIVED = '"receivedSignature"';
+
+/** `signature`: its status is read again; an outcome is told once, whoever tells it first. */
+export class SignatureGap implements Continuity {
+  readonly #subscription: SubscriptionOf<'signature'>;
+  #isReceiptSent = false;
+  #isDone = false;
+
+  constructor(subscription: SubscriptionOf<'signature'>) {
+    this.#subscription = subscription;
+  }
+
+  decide(result: Buffer): NotificationDecision {
+    if (this.#isDone) return 'drop';
+    if (contextValue(result).toString('latin1') === RECEIVED) {
+      if (this.#isReceiptSent) return 'drop';
+      this.#isReceiptSent = true;
+      return 'pass';
+    }
+    this.#isDone = true;
+    return 'last';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const { signature, commitment, received } = this.#subscription;
+    const params = [[signature], { searchTransactionHistory: true }];
+    const body = await gap.reader.request('getSignatureStatuses', params, gap.signal);
+    const { slot, statuses } = readSignatureStatuses(body);
+    const status = statuses[0] ?? null;
+    if (status === null || this.#isDone) return;
+    if (received && !this.#isReceiptSent) {
+      this.#isReceiptSent = true;
+      gap.emit(withContext(slot, RECEIVED));
+    }
+    if (!status.hasCommitment(commitment)) return;
+    // Statuses are of the processed slot; a node tells the slot that came to the commitment.
+    const commitmentSlot = commitment === 'processed' ? slot : await gap.reader.slot(commitment);
+    this.#isDone = true;
+    gap.emit(withContext(commitmentSlot, writeJson({ err: status.err })), true);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import type { SlotInfo } from '../slot-info.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 import type { Gap } from './continuity.ts';
 import { SlotGap } from './slot-gap.ts';
 

@@ -3,30 +3,51 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
+import type { Address } from '../../../solana/address.ts';
 import type { Block } from '../../../solana/block.ts';
 import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import { AckTimeout } from '../../geyser/request-acks.ts';
 import type { NodeConfig } from '../../node.ts';
-import type { ChainReader } from '../chain-reader.ts';
-import type { EmittedTransactions } from '../emitted-transactions.ts';
+import type { EmittedTransactions } from '../block-stream.ts';
+import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
-import type { SlotInfo } from '../slot-info.ts';
-import { GeyserConnection, type GeyserNode, hasGeyser } from './geyser-connection.ts';
-import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
+import {
+  GeyserConnection,
+  type GeyserLimits,
+  type GeyserNode,
+  geyserLimits,
+  hasGeyser,
+} from './geyser-connection.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { MintCache } from './mint-cache.ts';
 import { OutageMonitor } from './outage-monitor.ts';
-import { ParsedAccounts } from './parsed-accounts.ts';
-import { AckTimeout } from './request-acks.ts';
-import type { RequestFn } from './request-fn.ts';
-import { geyserKinds, SubscribeRequestBuilder } from './subscribe-request-builder.ts';
+import { geyserKinds, RefCountedMap, SubscribeRequestBuilder } from './subscribe-request-builder.ts';
 import { type DecisiveUpdate, type QueuedUpdate, UpdateQueue } from './update-queue.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-export type GeyserFeedOptions = Readonly<{
+/** The accounts that somebody wants to see by their meaning: by address, or by the program that owns them. */
+class ParsedAccounts {
+  readonly #targets = new RefCountedMap<Address, null>();
+
+  /** @returns what ends it. */
+  add(subscription: Subscription): () => void {
+    const isParsed = 'encoding' in subscription && subscription.encoding === 'jsonParsed';
+    if (!isParsed) return () => {};
+    if (subscription.kind === 'account') return this.#targets.add(subscription.address, () => null);
+    return subscription.kind === 'program' ? this.#targets.add(subscription.program, () => null) : () => {};
+  }
+
+  has(address: Address, owner: Address): boolean {
+    return this.#targets.has(address) || this.#targets.has(owner);
+  }
+}
+
+type GeyserFeedOptions = Readonly<{
   /** In the order in which they are tried; at least one. */
   nodes: readonly GeyserNode[];
   limits?: Partial<GeyserLimits>;

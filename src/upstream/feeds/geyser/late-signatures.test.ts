@@ -4,8 +4,8 @@ import { createLogger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { signatureFromBytes } from '../../../solana/signature.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { LateSignatures } from './late-signatures.ts';
-import type { RequestFn } from './request-fn.ts';
 
 function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signature'> {
   const bytes = Buffer.alloc(64);

@@ -5,8 +5,8 @@ import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { u64Of } from '../../../solana/encoding/read-json.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { resultIn } from '../../../streams/notifier/result-json.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.ts';
-import type { RequestFn } from './request-fn.ts';
 
 /** Signatures that a node takes in one question. Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 const SIGNATURES_MAX = 256;

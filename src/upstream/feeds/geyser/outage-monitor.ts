@@ -1,7 +1,6 @@
 import type { Logger } from '../../../base/log.ts';
 import { probeGeyser } from '../../probe/probe-geyser.ts';
-import type { GeyserNode } from './geyser-connection.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
+import type { GeyserLimits, GeyserNode } from './geyser-connection.ts';
 
 type OutageMonitorOptions = Readonly<{
   nodes: readonly GeyserNode[];

@@ -1,8 +1,10 @@
 import {
+  type AccountsDataFilter,
   encodeSubscribeRequest,
   type SubscribeRequest,
   type TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
+import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type {
   Subscription,
   SubscriptionKind,
@@ -11,9 +13,101 @@ import type {
 } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
-import type { GeyserLimits } from './geyser-limits.ts';
-import { ProgramFilters } from './program-filters.ts';
-import { RefCountedMap } from './ref-counted-map.ts';
+import type { GeyserLimits } from './geyser-connection.ts';
+
+/** Values by key, each there for as long as somebody needs it. */
+export class RefCountedMap<Key, Value> {
+  readonly #entries = new Map<Key, { readonly value: Value; count: number }>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#entries.has(key);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#entries.keys();
+  }
+
+  *values(): Iterable<Value> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
+  /**
+   * Somebody needs a value.
+   * @param make - called when nobody needed it before.
+   * @returns what ends that; harmless when it is over.
+   */
+  add(key: Key, make: () => Value): () => void {
+    const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
+    entry.count++;
+    this.#entries.set(key, entry);
+    let isActive = true;
+    return () => {
+      if (!isActive) return;
+      isActive = false;
+      entry.count--;
+      if (entry.count === 0) this.#entries.delete(key);
+    };
+  }
+}
+
+const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
+  filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
+
+/** The key of no filters is ''. */
+const keyOf = (filters: readonly AccountFilter[]): string =>
+  filters
+    .map((filter) => {
+      if (filter.kind === 'dataSize') return `size ${filter.size}`;
+      if (filter.kind === 'tokenAccountState') return filter.kind;
+      return `memcmp ${filter.offset} ${Buffer.from(filter.bytes).toString('hex')}`;
+    })
+    .join(',');
+
+type ProgramFiltersOptions = Readonly<{
+  program: Address;
+  /** Beyond so many different ones the whole program is asked for. */
+  filtersMax: number;
+  /** A name that no other filter of the request has. */
+  nextName: () => string;
+}>;
+
+/** What is wanted of one program's accounts, as parts of a request. */
+class ProgramFilters {
+  readonly #options: ProgramFiltersOptions;
+  readonly #filters = new RefCountedMap<string, Uint8Array>();
+  readonly #whole: Uint8Array;
+
+  constructor(options: ProgramFiltersOptions) {
+    this.#options = options;
+    this.#whole = this.#encode([]);
+  }
+
+  /** Filters that a request may need for it, also after some of what is wanted has ended. */
+  get count(): number {
+    return Math.min(this.#filters.size, this.#options.filtersMax);
+  }
+
+  /** @returns what ends it; harmless when it is over. */
+  add(filters: readonly AccountFilter[]): () => void {
+    return this.#filters.add(keyOf(filters), () => this.#encode(filters));
+  }
+
+  /** Encoded parts of a request: one for each filter, or one for the program where all of it is needed. */
+  parts(): Iterable<Uint8Array> {
+    const isWhole = this.#filters.has('') || this.#filters.size > this.#options.filtersMax;
+    return isWhole ? [this.#whole] : this.#filters.values();
+  }
+
+  #encode(filters: readonly AccountFilter[]): Uint8Array {
+    const { program, nextName } = this.#options;
+    const filter = { owner: [program], filters: filters.map(dataFilter) };
+    return encodeSubscribeRequest({ accounts: new Map([[nextName(), filter]]) });
+  }
+}
 
 /**
  * What a Geyser stream feeds. `slotsUpdates` is not among them because no plugin tells when a bank is frozen and

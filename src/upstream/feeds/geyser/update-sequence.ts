@@ -1,3 +1,4 @@
+import type { Commitment } from '../../../protocol/commitment.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
@@ -6,8 +7,83 @@ import type { Address } from '../../../solana/address.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
-import type { SlotInfo } from '../slot-info.ts';
-import { EmittedSlots } from './emitted-slots.ts';
+import type { EmittedTransactions } from '../block-stream.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
+
+/** What of a slot above the root was told. */
+type EmittedSlot = Readonly<{
+  parent: Slot | null;
+  /** It was told to its end. */
+  isWhole: boolean;
+  isConfirmed: boolean;
+  signatures: ReadonlySet<Signature>;
+}>;
+
+const newestOf = (slots: Iterable<Slot>): Slot | null => {
+  let newest: Slot | null = null;
+  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
+  return newest;
+};
+
+/**
+ * The transactions of slots as a stream told them: at `processed` each by itself, at `confirmed` and `finalized`
+ * those of a slot together, once it was told to its end.
+ */
+class EmittedSlots implements EmittedTransactions {
+  readonly newest: Slot | null;
+  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
+  readonly #root: Slot | null;
+  /** The slot before the first one that the stream told of. */
+  readonly #before: Slot | null;
+  readonly #confirmed: Slot | null;
+
+  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
+    this.#slots = slots;
+    this.#root = root;
+    this.#before = before;
+    this.newest = newestOf(slots.keys()) ?? root;
+    this.#confirmed = this.#newestWhere(({ isConfirmed }) => isConfirmed) ?? root;
+  }
+
+  /** The same, which nothing changes any more. */
+  copy(): EmittedSlots {
+    const slots = [...this.#slots].map(([slot, emitted]) => {
+      return [slot, { ...emitted, signatures: new Set(emitted.signatures) }] as const;
+    });
+    return new EmittedSlots(new Map(slots), this.#root, this.#before);
+  }
+
+  upTo(commitment: Commitment): Slot | null {
+    const old = this.#root ?? this.#before;
+    if (commitment === 'finalized') return old;
+    if (commitment === 'processed') return this.#newestWhere(({ isWhole }) => isWhole) ?? old;
+    return this.#completeUpTo(this.#confirmed) ?? old;
+  }
+
+  has(commitment: Commitment, slot: Slot, signature: Signature): boolean {
+    if (this.#root !== null && slot <= this.#root) return true;
+    const emitted = this.#slots.get(slot);
+    if (emitted === undefined || commitment === 'finalized') return false;
+    if (commitment === 'processed') return emitted.signatures.has(signature);
+    return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
+  }
+
+  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
+    return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
+  }
+
+  /** Goes down the chain from a slot: above what it finds unfinished, something may be missing. */
+  #completeUpTo(tip: Slot | null): Slot | null {
+    let complete = tip;
+    for (let at = tip; at !== null; ) {
+      const emitted = this.#slots.get(at);
+      if (emitted === undefined) break;
+      if (!emitted.isWhole) complete = slotOf(at > 0n ? at - 1n : 0n);
+      at = emitted.parent;
+    }
+    return complete;
+  }
+}
 
 /** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;

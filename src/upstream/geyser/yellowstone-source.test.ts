@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { slot as slotOf } from '../../solana/units.ts';
-import { Backfills } from './backfills.ts';
+import { Backfills } from './yellowstone-source.ts';
 
 /** Tellings that a test ends. */
 function start(max: number) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Block } from '../../solana/block.ts';
 import { slot } from '../../solana/units.ts';
-import { BlockCache } from './block-cache.ts';
+import { BlockCache } from './chain-reader.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { noStats } from './deshred-stats.ts';
-import { DropReport } from './drop-report.ts';
+import { DropReport, noStats } from './deshred-stats.ts';
 
 it('tells what was dropped since the last time, as a warning where it is much, and of nothing nothing', () => {
   const shreds = noStats();

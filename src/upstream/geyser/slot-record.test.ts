@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SeenKeys } from './seen-keys.ts';
+import { SeenKeys } from './slot-record.ts';
 
 const bytesOf = (number: number, length: number): Uint8Array =>
   Buffer.concat([

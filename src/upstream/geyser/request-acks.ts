@@ -1,4 +1,4 @@
-import type { GeyserLimits } from './geyser-limits.ts';
+import type { GeyserLimits } from '../feeds/geyser/geyser-connection.ts';
 
 /** No server heard of a request in time. */
 export class AckTimeout extends Error {
@@ -6,7 +6,7 @@ export class AckTimeout extends Error {
 }
 
 /** A server refuses a request. */
-export class RequestRejected extends Error {
+class RequestRejected extends Error {
   override readonly name = 'RequestRefused';
 }
 
