@@ -1,15 +1,15 @@
 import type { Logger } from '../../base/log.ts';
-import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../exponential-backoff.ts';
-import { type GeyserNode, noReplay, redactMessage, SUBSCRIBE } from '../feeds/geyser/geyser-connection.ts';
+import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from './geyser-node.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import { GrpcStream, type GrpcStreamLimits } from './grpc-stream.ts';
+import type { GrpcStreamLimits } from './grpc-stream.ts';
 import { JUMP_MAX_SLOTS } from './max-plausible-slot.ts';
 import { type RequestScope, requestScopes } from './merge-filters.ts';
+import { MonitoredStream } from './monitored-stream.ts';
 import { RequestAcks } from './request-acks.ts';
 import type { StreamReader } from './stream-reader.ts';
 
@@ -32,9 +32,6 @@ interface UpdateStreamListener {
   onEnd(status: GrpcStatus): void;
 }
 
-/** Answers to a server's ping carry it; pings of ours have greater ids. */
-const PONG_ID = 1;
-const CHECKS_PER_STALL = 10;
 /** What says how far a slot is. */
 const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
@@ -42,26 +39,30 @@ const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockC
 export class UpdateStream {
   readonly #options: UpdateStreamOptions;
   readonly #listener: UpdateStreamListener;
-  readonly #stream: GrpcStream;
-  readonly #stallTimer: NodeJS.Timeout;
-  /** Whose count versions of writes are: a server that starts again begins anew. */
-  readonly #origin = {};
+  readonly #stream: MonitoredStream<ReturnType<typeof readRawUpdate>>;
   #slot = -1n;
-  #progressAt = performance.now();
-  #hasWarnedUnreadable = false;
 
   constructor(options: UpdateStreamOptions, listener: UpdateStreamListener) {
     this.#options = options;
     this.#listener = listener;
-    const { node, limits } = options;
-    this.#stallTimer = setInterval(() => this.#checkStall(), limits.stallMs / CHECKS_PER_STALL);
-    const { grpc: url, headers = {} } = node;
-    this.#stream = new GrpcStream(
-      { ...limits, url, headers, method: SUBSCRIBE },
+    const { node, limits, log } = options;
+    const { grpc: url, headers = {}, name } = node;
+    // Write versions are comparable only within one stream: a restarted server counts from zero.
+    const origin = {};
+    this.#stream = new MonitoredStream(
+      {
+        ...limits,
+        url,
+        headers,
+        method: SUBSCRIBE,
+        log,
+        logFields: { node: name },
+        decode: (bytes) => readRawUpdate(bytes, Date.now(), origin),
+      },
       {
         onOpen: () => listener.onOpen(),
-        onMessage: (bytes) => this.#handleMessage(bytes),
-        onEnd: (status) => this.#handleEnd(status),
+        onMessage: (update) => this.#handleUpdate(update),
+        onEnd: (status) => listener.onEnd(status),
       },
     );
   }
@@ -74,14 +75,12 @@ export class UpdateStream {
     this.#stream.send(encodeSubscribeRequest({ ping: id }));
   }
 
-  /** Ends it; the listener hears nothing more. */
+  /** Ends the stream without notifying the listener. */
   close(): void {
-    clearInterval(this.#stallTimer);
     this.#stream.close();
   }
 
-  #handleMessage(bytes: Buffer): void {
-    const update = this.#read(bytes);
+  #handleUpdate(update: ReturnType<typeof readRawUpdate>): void {
     if (update === null) return;
     switch (update.kind) {
       case 'ping':
@@ -91,46 +90,14 @@ export class UpdateStream {
         if (update.id > PONG_ID) this.#listener.onPong(update.id);
         return;
       case 'slot':
-        // Also when it goes on far behind: then what it said before was a fault of its own.
-        if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot)
-          this.#recordProgress(update.slot);
+        // A slot far below the last one is progress too: the last one was implausible.
+        if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
+          this.#slot = update.slot;
+          this.#stream.recordProgress();
+        }
     }
     this.#options.reader.take(update);
     if (progressKinds.has(update.kind)) this.#listener.onSlot();
-  }
-
-  /** One message that cannot be read does not end a stream. */
-  #read(bytes: Buffer): ReturnType<typeof readRawUpdate> {
-    try {
-      return readRawUpdate(bytes, Date.now(), this.#origin);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      const { log, node } = this.#options;
-      if (!this.#hasWarnedUnreadable) {
-        log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
-      }
-      this.#hasWarnedUnreadable = true;
-      return null;
-    }
-  }
-
-  #recordProgress(slot: bigint): void {
-    this.#slot = slot;
-    this.#progressAt = performance.now();
-  }
-
-  #checkStall(): void {
-    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
-    this.#stream.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for too long' });
-  }
-
-  #handleEnd(status: GrpcStatus): void {
-    clearInterval(this.#stallTimer);
-    const { log, node } = this.#options;
-    const { code, message } = status;
-    log.warn({ node: node.name, code, reason: redactMessage(message, node) }, 'a Geyser stream ended');
-    this.#listener.onEnd(status);
   }
 }
 

@@ -1,5 +1,3 @@
-import type { GeyserLimits } from '../feeds/geyser/geyser-connection.ts';
-
 /** No server heard of a request in time. */
 export class AckTimeout extends Error {
   override readonly name = 'AckTimeout';
@@ -7,8 +5,11 @@ export class AckTimeout extends Error {
 
 /** A server refuses a request. */
 class RequestRejected extends Error {
-  override readonly name = 'RequestRefused';
+  override readonly name = 'RequestRejected';
 }
+
+/** Milliseconds. */
+type AckTimeouts = Readonly<{ ackTimeoutMs: number; openTimeoutMs: number }>;
 
 type Waiter = {
   readonly resolve: () => void;
@@ -27,13 +28,13 @@ const ID_MAX = 2 ** 30;
  * behind it is answered, and where it is not, some time must do.
  */
 export class RequestAcks {
-  readonly #limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>;
+  readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();
   #id = FIRST_ID;
   #markOpen = false;
   #silenceTimer: NodeJS.Timeout | null = null;
 
-  constructor(limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>) {
+  constructor(limits: AckTimeouts) {
     this.#limits = limits;
   }
 

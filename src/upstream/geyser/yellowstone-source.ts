@@ -5,10 +5,10 @@ import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/ge
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { FilterSet, GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { GeyserNode } from '../feeds/geyser/geyser-connection.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import { EndpointConnection } from './endpoint-connection.ts';
 import { GapRepair, type ReplayResult, replay } from './gap-repair.ts';
+import type { GeyserNode } from './geyser-node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { FilterMerger, fullRequest, type RequestedKinds, type RequestScope } from './merge-filters.ts';
 import { UpdateMerge } from './update-merge.ts';

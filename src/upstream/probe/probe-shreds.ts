@@ -1,7 +1,7 @@
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
-import { redactMessage } from '../feeds/geyser/geyser-connection.ts';
 import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { redactMessage } from '../geyser/monitored-stream.ts';
 import { ENTRIES_REQUEST, SUBSCRIBE_DESHRED, SUBSCRIBE_ENTRIES } from '../shreds/shred-clients.ts';
 import { type ShredServer, shredLimits } from '../shreds/shreds-config.ts';
 
@@ -50,8 +50,7 @@ export function probeShreds(
       },
       onMessage: () => end(null),
       onEnd: ({ code, message }) => {
-        const reason =
-          message === '' ? code : `${code}: ${redactMessage(message, { name, url, grpc: url, headers })}`;
+        const reason = message === '' ? code : `${code}: ${redactMessage(message, url, headers)}`;
         end(faults[code] ?? reason);
       },
     });

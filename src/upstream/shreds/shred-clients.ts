@@ -1,125 +1,80 @@
 import type { Logger } from '../../base/log.ts';
-import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type DeshredUpdate, readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
-import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { decodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
 import { exponentialBackoff, withJitter } from '../exponential-backoff.ts';
-import { redactMessage } from '../feeds/geyser/geyser-connection.ts';
-import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { MonitoredStream } from '../geyser/monitored-stream.ts';
 import type { ShredLimits, ShredServer } from './shreds-config.ts';
 
-type ReconnectingStreamOptions = Readonly<{
+type ReconnectingStreamOptions<Message> = Readonly<{
   server: ShredServer;
   limits: ShredLimits;
   log: Logger;
   /** Such as `/geyser.Geyser/SubscribeDeshred`. */
   method: string;
-  /** The message that every stream begins with. */
+  /** First message of every stream. */
   request: Uint8Array;
-  /** Whether more may follow. */
+  /** With `one`, our side of the stream closes after the first message. */
   requests: 'one' | 'many';
-  /**
-   * One message of the server.
-   * @throws InvalidProtobuf when it is none; it is then passed over.
-   */
-  onMessage: (bytes: Buffer) => void;
+  /** @throws InvalidProtobuf for a malformed message, which is skipped. */
+  decode: (bytes: Buffer) => Message;
+  onMessage: (message: Message) => void;
 }>;
 
-const CHECKS_PER_STALL = 10;
-
-/**
- * A gRPC stream of a server that tells of the shred stage, opened again and again when it ends or stands still. What
- * was told meanwhile is lost: servers replay nothing. Times are `performance.now()`.
- */
-class ReconnectingStream {
-  readonly #options: ReconnectingStreamOptions;
-  #stream: GrpcStream | null = null;
+/** A gRPC stream that reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
+class ReconnectingStream<Message> {
+  readonly #options: ReconnectingStreamOptions<Message>;
+  #stream: MonitoredStream<Message> | null = null;
   #reconnectTimer: NodeJS.Timeout | null = null;
-  #stallTimer: NodeJS.Timeout | null = null;
   #failures = 0;
-  #progressAt = 0;
   #slot: Slot | null = null;
-  #hasWarnedUnreadable = false;
 
-  constructor(options: ReconnectingStreamOptions) {
+  constructor(options: ReconnectingStreamOptions<Message>) {
     this.#options = options;
   }
 
   start(): void {
-    this.#stallTimer ??= setInterval(
-      () => this.#checkStall(),
-      this.#options.limits.stallMs / CHECKS_PER_STALL,
-    );
     this.#connect();
   }
 
-  /** Sends one more message, where there is a stream. */
   send(message: Uint8Array): void {
     this.#stream?.send(message);
   }
 
-  /** Something was told of a slot: the server is alive as long as it tells of newer and newer ones. */
+  /** Records a slot of a message. Only newer slots count as progress. */
   recordSlot(slot: Slot): void {
     if (this.#slot !== null && slot <= this.#slot) return;
     this.#slot = slot;
-    this.#progressAt = performance.now();
+    this.#stream?.recordProgress();
     this.#failures = 0;
   }
 
-  /** Ends it for good. */
   close(): void {
-    if (this.#stallTimer !== null) clearInterval(this.#stallTimer);
     if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
     this.#stream?.close();
     this.#stream = null;
   }
 
   #connect(): void {
-    const { server, limits, method, request, requests } = this.#options;
-    this.#progressAt = performance.now();
-    // A server that began anew may be at lower slots.
+    const { server, limits, log, method, request, requests, decode, onMessage } = this.#options;
+    const { url, headers, name } = server;
+    // A restarted server may be at lower slots.
     this.#slot = null;
-    const stream = new GrpcStream(
-      { ...limits, url: server.url, headers: server.headers, method },
-      {
-        onOpen: () => {},
-        onMessage: (bytes) => this.#handleMessage(bytes),
-        onEnd: (status) => this.#handleEnd(status),
-      },
+    const stream = new MonitoredStream(
+      { ...limits, url, headers, method, log, logFields: { server: name }, decode },
+      { onOpen: () => {}, onMessage, onEnd: () => this.#handleEnd() },
     );
     this.#stream = stream;
     stream.send(request);
     if (requests === 'one') stream.finishSending();
   }
 
-  /** One message that cannot be read does not end a stream. */
-  #handleMessage(bytes: Buffer): void {
-    try {
-      this.#options.onMessage(bytes);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      if (this.#hasWarnedUnreadable) return;
-      this.#hasWarnedUnreadable = true;
-      const { log, server } = this.#options;
-      log.warn({ server: server.name, reason: error.message }, 'a message of the shred stage cannot be read');
-    }
-  }
-
-  #checkStall(): void {
-    if (this.#stream === null || performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
-    this.#stream.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for too long' });
-  }
-
-  #handleEnd({ code, message }: GrpcStatus): void {
+  #handleEnd(): void {
     this.#stream = null;
-    const { log, limits, server } = this.#options;
-    const reason = redactMessage(message, { ...server, grpc: server.url });
-    log.warn({ server: server.name, code, reason }, 'a stream of the shred stage ended');
-    const pause = exponentialBackoff(limits.reconnectMs, limits.reconnectMaxMs, this.#failures++);
+    const { reconnectMs, reconnectMaxMs } = this.#options.limits;
+    const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
     this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
 }
@@ -147,7 +102,7 @@ const PING = encodeSubscribeDeshredRequest({ ping: 1 });
  */
 export class DeshredClient {
   readonly #options: DeshredClientOptions;
-  readonly #stream: ReconnectingStream;
+  readonly #stream: ReconnectingStream<ReturnType<typeof readDeshredUpdate>>;
 
   constructor(options: DeshredClientOptions) {
     this.#options = options;
@@ -156,7 +111,8 @@ export class DeshredClient {
       method: SUBSCRIBE_DESHRED,
       request: REQUEST,
       requests: 'many',
-      onMessage: (bytes) => this.#handleMessage(bytes),
+      decode: readDeshredUpdate,
+      onMessage: (message) => this.#handleMessage(message),
     });
   }
 
@@ -168,8 +124,7 @@ export class DeshredClient {
     this.#stream.close();
   }
 
-  #handleMessage(bytes: Buffer): void {
-    const { update, createdAt } = readDeshredUpdate(bytes);
+  #handleMessage({ update, createdAt }: ReturnType<typeof readDeshredUpdate>): void {
     if (update !== null) this.#emit(update, createdAt ?? BigInt(Date.now()));
   }
 
@@ -208,7 +163,7 @@ export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
  */
 export class EntriesClient {
   readonly #options: EntriesClientOptions;
-  readonly #stream: ReconnectingStream;
+  readonly #stream: ReconnectingStream<ReturnType<typeof decodeEntryMessage>>;
 
   constructor(options: EntriesClientOptions) {
     this.#options = options;
@@ -217,7 +172,8 @@ export class EntriesClient {
       method: SUBSCRIBE_ENTRIES,
       request: ENTRIES_REQUEST,
       requests: 'one',
-      onMessage: (bytes) => this.#handleMessage(bytes),
+      decode: decodeEntryMessage,
+      onMessage: (message) => this.#handleMessage(message),
     });
   }
 
@@ -229,8 +185,7 @@ export class EntriesClient {
     this.#stream.close();
   }
 
-  #handleMessage(bytes: Buffer): void {
-    const { slot, entries } = decodeEntryMessage(bytes);
+  #handleMessage({ slot, entries }: ReturnType<typeof decodeEntryMessage>): void {
     this.#stream.recordSlot(slot);
     const at = BigInt(Date.now());
     this.#options.listener.onBatch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at });

@@ -420,7 +420,7 @@ describe('a Geyser feed', () => {
     await heard.count(1);
     expect(heard.results).toMatchObject([{ value: { lamports: 2 } }]);
     expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
-      'a Geyser message cannot be read',
+      'Skipped a malformed gRPC message',
     );
   });
 });

@@ -35,7 +35,7 @@ describe('the probe of a Geyser server', () => {
   it('says what the server says, unless that names the token', async () => {
     server = await GeyserServer.start();
     server.onRequest = () => server.fail(9, `${TOKEN} has no subscription`);
-    expect((await probe(TOKEN)).fault).toBe('FAILED_PRECONDITION: [not shown]');
+    expect((await probe(TOKEN)).fault).toBe('FAILED_PRECONDITION: [redacted]');
     server.onRequest = () => server.fail(9, 'pay first');
     expect((await probe(TOKEN)).fault).toBe('FAILED_PRECONDITION: pay first');
   });

@@ -34,7 +34,7 @@ async function fill({ last, read }: States, held: readonly Buffer[] = []): Promi
     opened: positionAt(900),
     from: positionAt(1_000),
     to: positionAt(1_003),
-    reader: { ask: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
+    reader: { request: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
     buffered: () => held,
@@ -118,7 +118,7 @@ async function fillProgramGap({
     slots: async () => [block.slot],
     eachBlock: async (_slots: unknown, _signal: unknown, tell: (read: Block) => void) =>
       tell(block as unknown as Block),
-    ask: async (_method: string, [addresses, config]: [string[], { encoding: string }]) => {
+    request: async (_method: string, [addresses, config]: [string[], { encoding: string }]) => {
       const value = addresses.map((name) => {
         const { data, owner = programs.vote } = states[name] ?? { data: '', owner: programs.system };
         const shown = config.encoding === 'jsonParsed' ? { parsed: data } : [btoa(data), 'base64'];

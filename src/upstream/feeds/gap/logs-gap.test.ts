@@ -15,7 +15,7 @@ async function told(commitment: Commitment, confirmationStatus: Commitment): Pro
   const heard: string[] = [];
   const status = { slot: 90, confirmations: null, err: null, confirmationStatus };
   const reader = {
-    ask: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
+    request: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
     slot: async (asked: Commitment) => slot(tips[asked]),
   };
   const gap: Gap = {

@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../base/log.ts';
-import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
 import { encodeSubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
 import {
   decodeSubscribeUpdate,
   type SubscribeUpdate,
   type Update,
 } from '../../../protocol/geyser/subscribe-update.ts';
-import type { GrpcCode, GrpcStatus } from '../../../protocol/grpc/status.ts';
+import type { GrpcStatus } from '../../../protocol/grpc/status.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../../exponential-backoff.ts';
-import { GrpcStream, type GrpcStreamLimits } from '../../geyser/grpc-stream.ts';
+import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from '../../geyser/geyser-node.ts';
+import type { GrpcStreamLimits } from '../../geyser/grpc-stream.ts';
+import { MonitoredStream } from '../../geyser/monitored-stream.ts';
 import { RequestAcks } from '../../geyser/request-acks.ts';
-import type { NodeConfig } from '../../node.ts';
-import { revealsOneOf, secretsOf } from '../../secrets.ts';
 
 /** Every limit of a Geyser feed. Times in milliseconds, sizes in bytes. */
 export type GeyserLimits = GrpcStreamLimits &
@@ -86,12 +85,6 @@ export const geyserLimits: GeyserLimits = {
   mintFetchesMax: 16,
 };
 
-/** A node that has Geyser. */
-export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
-
-/** Whether a node is one of those. */
-export const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
-
 type GeyserConnectionOptions = Readonly<{
   /** At least one. */
   nodes: readonly GeyserNode[];
@@ -114,19 +107,6 @@ interface GeyserConnectionListener {
   onDown(): void;
 }
 
-/** The call that streams are opened with. Source: geyser.proto. */
-export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
-/** Answers to a server's ping carry it; our acknowledgements have greater ids. */
-const PONG_ID = 1;
-
-/** What servers say that do not replay, or not from there. */
-export const noReplay: ReadonlySet<GrpcCode> = new Set([
-  'OUT_OF_RANGE',
-  'INTERNAL',
-  'INVALID_ARGUMENT',
-  'UNIMPLEMENTED',
-]);
-const CHECKS_PER_STALL = 10;
 /** A request of so many bytes gathers changes for a millisecond. */
 const REQUEST_BYTES_PER_MS = 4_096;
 
@@ -140,19 +120,17 @@ export class GeyserConnection {
   readonly #acks: RequestAcks;
   #nodes: readonly GeyserNode[];
   #at = 0;
-  #stream: GrpcStream | null = null;
+  #stream: MonitoredStream<SubscribeUpdate | null> | null = null;
   #requestTimer: NodeJS.Timeout | null = null;
   /** Of the newest request. */
   #requestBytes = 0;
   #reconnectTimer: NodeJS.Timeout | null = null;
-  #stallTimer: NodeJS.Timeout | null = null;
+  #isStarted = false;
   #failures = 0;
   #downSince: number | null = null;
-  #progressAt = 0;
   /** The stream asked for a replay and has told nothing yet. */
   #isReplayRequested = false;
   #isReplayRejected = false;
-  #hasWarnedUnreadable = false;
   #isPaused = false;
 
   constructor(options: GeyserConnectionOptions, listener: GeyserConnectionListener) {
@@ -169,7 +147,7 @@ export class GeyserConnection {
    */
   updateRequest(): Promise<void> {
     const acknowledged = this.#acks.wait();
-    if (this.#stallTimer === null) this.#start();
+    if (!this.#isStarted) this.#start();
     else if (this.#stream !== null) {
       this.#requestTimer ??= setTimeout(() => this.#sendRequest(null), this.#requestDelay());
     }
@@ -179,10 +157,9 @@ export class GeyserConnection {
   /** Ends the stream; `changed` begins again. */
   stop(): void {
     for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
-    if (this.#stallTimer !== null) clearInterval(this.#stallTimer);
     this.#requestTimer = null;
     this.#reconnectTimer = null;
-    this.#stallTimer = null;
+    this.#isStarted = false;
     this.#stream?.close();
     this.#stream = null;
     this.#downSince = null;
@@ -195,7 +172,7 @@ export class GeyserConnection {
     this.#nodes = nodes;
     const at = nodes.findIndex((node) => isDeepStrictEqual(node, before));
     this.#at = Math.max(0, at);
-    if (at !== -1 || this.#stallTimer === null) return;
+    if (at !== -1 || !this.#isStarted) return;
     if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
     this.#stream?.close();
     this.#stream = null;
@@ -207,14 +184,11 @@ export class GeyserConnection {
   setPaused(paused: boolean): void {
     if (this.#isPaused === paused) return;
     this.#isPaused = paused;
-    // Standing still is ours meanwhile, and not the server's.
-    this.#progressAt = performance.now();
-    if (paused) this.#stream?.pause();
-    else this.#stream?.resume();
+    this.#stream?.setPaused(paused);
   }
 
   #start(): void {
-    this.#stallTimer = setInterval(() => this.#checkStall(), this.#options.limits.stallMs / CHECKS_PER_STALL);
+    this.#isStarted = true;
     this.#downSince = performance.now();
     this.#connect();
   }
@@ -226,16 +200,26 @@ export class GeyserConnection {
   #connect(): void {
     this.#reconnectTimer = null;
     const node = this.#node;
-    const { grpc: url, headers = {} } = node;
-    const options = { ...this.#options.limits, url, headers, method: SUBSCRIBE };
-    const stream = new GrpcStream(options, {
-      onOpen: () => this.#acks.markOpen(),
-      onMessage: (bytes) => this.#handleMessage(bytes, node),
-      onEnd: (status) => this.#handleEnd(status, node),
-    });
+    const { grpc: url, headers = {}, name } = node;
+    const { limits, log } = this.#options;
+    const stream = new MonitoredStream(
+      {
+        ...limits,
+        url,
+        headers,
+        method: SUBSCRIBE,
+        log,
+        logFields: { node: name },
+        decode: decodeSubscribeUpdate,
+      },
+      {
+        onOpen: () => this.#acks.markOpen(),
+        onMessage: (message) => this.#handleMessage(message, name),
+        onEnd: (status) => this.#handleEnd(status),
+      },
+    );
     this.#stream = stream;
-    this.#progressAt = performance.now();
-    if (this.#isPaused) stream.pause();
+    if (this.#isPaused) stream.setPaused(true);
     const from = this.#options.resumeAt();
     if (from !== null) this.#listener.onResumed();
     this.#isReplayRequested = from !== null && !this.#isReplayRejected;
@@ -262,10 +246,9 @@ export class GeyserConnection {
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, this.#requestBytes / REQUEST_BYTES_PER_MS));
   }
 
-  #handleMessage(bytes: Buffer, node: GeyserNode): void {
-    const read = this.#read(bytes, node);
-    const update = read?.update ?? null;
-    if (read === null || update === null) return;
+  #handleMessage(message: SubscribeUpdate | null, node: string): void {
+    const update = message?.update ?? null;
+    if (message === null || update === null) return;
     switch (update.kind) {
       case 'ping':
         this.#ping(PONG_ID);
@@ -277,44 +260,22 @@ export class GeyserConnection {
         this.#recordProgress();
         break;
     }
-    this.#listener.onUpdate(update, read.createdAt ?? BigInt(Date.now()), node.name);
-  }
-
-  /** One message that cannot be read, such as a transaction of a later version, does not end a stream. */
-  #read(bytes: Buffer, node: GeyserNode): SubscribeUpdate | null {
-    try {
-      return decodeSubscribeUpdate(bytes);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      if (!this.#hasWarnedUnreadable) {
-        this.#options.log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
-      }
-      this.#hasWarnedUnreadable = true;
-      return null;
-    }
+    this.#listener.onUpdate(update, message.createdAt ?? BigInt(Date.now()), node);
   }
 
   #recordProgress(): void {
-    this.#progressAt = performance.now();
+    this.#stream?.recordProgress();
     this.#isReplayRequested = false;
     this.#isReplayRejected = false;
     this.#failures = 0;
     this.#downSince = null;
   }
 
-  #checkStall(): void {
-    if (this.#stream === null || this.#isPaused) return;
-    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
-    this.#stream.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for too long' }, this.#node);
-  }
-
-  #handleEnd({ code, message }: GrpcStatus, node: GeyserNode): void {
+  #handleEnd({ code }: GrpcStatus): void {
     this.#stream = null;
     this.#acks.reset();
-    const { log, limits } = this.#options;
+    const { limits } = this.#options;
     const isReplayRejected = this.#isReplayRequested && noReplay.has(code);
-    log.warn({ node: node.name, code, reason: redactMessage(message, node) }, 'a Geyser stream ended');
     if (isReplayRejected) {
       this.#isReplayRejected = true;
       this.#connect();
@@ -322,7 +283,7 @@ export class GeyserConnection {
     }
     if (code === 'INVALID_ARGUMENT' && !this.#acks.reject()) this.#listener.onRejected();
     // With the last of what was wanted, whoever heard of it has stopped the link.
-    if (this.#stallTimer === null || this.#stream !== null) return;
+    if (!this.#isStarted || this.#stream !== null) return;
     this.#downSince ??= performance.now();
     if (performance.now() - this.#downSince > limits.downMaxMs) {
       this.stop();
@@ -335,11 +296,4 @@ export class GeyserConnection {
     // Not unref'd: a feed that looks for its server is alive.
     this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
-}
-
-/** A server's words, unless they name the server or a key of ours. */
-export function redactMessage(message: string, { grpc, headers }: GeyserNode): string {
-  const bytes = Buffer.from(message);
-  const isSecret = revealsOneOf(secretsOf(new URL(grpc), headers ?? {}), bytes);
-  return isSecret ? '[not shown]' : message.slice(0, 200);
 }

@@ -10,19 +10,14 @@ import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import { type GeyserNode, hasGeyser } from '../../geyser/geyser-node.ts';
 import { AckTimeout } from '../../geyser/request-acks.ts';
 import type { NodeConfig } from '../../node.ts';
 import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import {
-  GeyserConnection,
-  type GeyserLimits,
-  type GeyserNode,
-  geyserLimits,
-  hasGeyser,
-} from './geyser-connection.ts';
+import { GeyserConnection, type GeyserLimits, geyserLimits } from './geyser-connection.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { MintCache } from './mint-cache.ts';
 import { OutageMonitor } from './outage-monitor.ts';

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../base/log.ts';
+import type { GeyserNode } from '../../geyser/geyser-node.ts';
 import { probeGeyser } from '../../probe/probe-geyser.ts';
-import type { GeyserLimits, GeyserNode } from './geyser-connection.ts';
+import type { GeyserLimits } from './geyser-connection.ts';
 
 type OutageMonitorOptions = Readonly<{
   nodes: readonly GeyserNode[];
