@@ -160,7 +160,7 @@ describe('solway doctor', () => {
     const { code, out } = await doctor();
     expect(code).toBe(1);
     expect(out).toContain('Geyser of ');
-    expect(out).toContain('nobody listens there (ECONNREFUSED). Check its grpc, or take that out.');
+    expect(out).toContain('connection refused (ECONNREFUSED). Check its grpc, or take that out.');
     expect(out).not.toContain(SECRET);
   });
 

@@ -27,37 +27,34 @@ type ReplayOptions = Readonly<{
   request: (scope: RequestScope) => SubscribeRequest;
   limits: GeyserSourceOptions;
   log: Logger;
-  /** Ends it. */
   signal: AbortSignal;
 }>;
 
-/** What is to be told again. */
 type ReplayRange = Readonly<{
   from: Slot;
-  /** The newest slot there is, or the last one that is wanted. */
+  /** The newest slot, or the last missing one. */
   to: Slot;
-  /** Also what was not told of slots that were. */
+  /** Also emit missing updates of slots that were already emitted. */
   fillsIn: boolean;
 }>;
 
 type Outcome = Readonly<{
-  code: 'whole' | 'ignored' | GrpcCode;
-  /** The oldest slot that the server says it has; null where it does not say. */
+  code: 'complete' | 'ignored' | GrpcCode;
+  /** The oldest slot that the server has, if reported. */
   oldest: Slot | null;
 }>;
 
-/** Source: yellowstone-grpc, "broadcast from {slot} is not available, last available: {slot}". */
 function oldestIn(message: string): Slot | null {
   const [, digits] = /last available: (\d{1,19})/.exec(message) ?? [];
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
-/** Whether slots were told again; else whether no server does that, or some were away. */
-export type ReplayResult = 'whole' | 'refused' | 'away';
+/** `refused`: no server supports the replay. `unreachable`: a server was unreachable. */
+export type ReplayResult = 'complete' | 'refused' | 'unreachable';
 
 /**
- * Lets servers tell slots again, one after the other until one has, on streams of their own: a server that refuses
- * a replay ends its stream.
+ * Replays slots from one server after the other until one succeeds, on separate streams: a server ends the
+ * stream when it rejects a replay.
  */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
   let result: ReplayResult = 'refused';
@@ -71,7 +68,7 @@ export async function replay(options: ReplayOptions, range: ReplayRange): Promis
     let { scope } = connection;
     let outcome = await replayOf(connection, scope, options, range, signal);
     if (outcome.code === 'INVALID_ARGUMENT' && scope === 'exact') {
-      // There are servers that replay, but no blocks.
+      // Some servers replay but reject block filters.
       scope = 'withoutCounts';
       outcome = await replayOf(connection, scope, options, range, signal);
     }
@@ -79,8 +76,8 @@ export async function replay(options: ReplayOptions, range: ReplayRange): Promis
     if (oldest !== null && oldest > range.from && oldest <= range.to) {
       outcome = await replayOf(connection, scope, options, { ...range, from: oldest }, signal);
     }
-    if (outcome.code === 'whole') return 'whole';
-    if (outcome.code !== 'ignored' && !noReplay.has(outcome.code)) result = 'away';
+    if (outcome.code === 'complete') return 'complete';
+    if (outcome.code !== 'ignored' && !noReplay.has(outcome.code)) result = 'unreachable';
     if (signal.aborted) break;
   }
   return result;
@@ -93,7 +90,7 @@ function replayOf(
   { from, to, fillsIn }: ReplayRange,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  // A server that begins with the slot that it is at, whatever it is asked, must show.
+  // Starts one slot early, to detect servers that ignore `from_slot`.
   const fromSlot = from < to || from === 0n ? from : slotOf(to - 1n);
   return new Promise((resolve) => {
     const reader = merge.addReader({ from: fromSlot, tip: to, fillsIn, seals: scope === 'exact' });
@@ -110,7 +107,7 @@ function replayOf(
         onOpen: () => {},
         onPong: () => {},
         onSlot: () => {
-          if (reader.newest !== null && reader.newest >= to) end(reader.isReplaying ? 'whole' : 'ignored');
+          if (reader.newest !== null && reader.newest >= to) end(reader.isReplaying ? 'complete' : 'ignored');
         },
         onEnd: ({ code, message }) => end(code, oldestIn(message)),
       },
@@ -124,8 +121,8 @@ function replayOf(
 }
 
 /**
- * What a confirmed block tells of its slot, in order. It knows neither writes of accounts nor entries, and not how
- * many there were.
+ * Updates of a confirmed block, in stream order. Blocks contain neither account writes nor entries nor their
+ * counts.
  */
 export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
   const { slot, parentSlot: parent, transactions, previousBlockhash: parentBlockhash } = block;
@@ -150,7 +147,6 @@ export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | R
 
 type GapRepairOptions = Readonly<{
   merge: UpdateMerge;
-  /** Lets servers tell slots again. */
   replay: (range: SlotRange) => Promise<ReplayResult>;
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
   requestedKinds: () => RequestedKinds;
@@ -159,12 +155,11 @@ type GapRepairOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Between two attempts. */
 const PAUSE_MS = 250;
 
 const logFields = ({ from, to }: SlotRange): object => ({ from: Number(from), to: Number(to) });
 
-/** Slots that nobody is about to tell: a server replays them, or blocks are read, or they are given up. */
+/** Repairs missing slots: a server replays them, or blocks are read, or they are reported lost. */
 export class GapRepair {
   readonly #options: GapRepairOptions;
   readonly #end = new AbortController();
@@ -174,7 +169,7 @@ export class GapRepair {
     this.#options = options;
   }
 
-  /** Repairs what keeps slots waiting, if anything does. */
+  /** Starts a repair when slots are missing. */
   check(): void {
     if (this.#isBusy || this.#end.signal.aborted) return;
     const range = this.#options.merge.missingRange(performance.now());
@@ -183,7 +178,7 @@ export class GapRepair {
     void this.#repair(range)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : 'unknown';
-        this.#options.log.warn({ ...logFields(range), reason }, 'missing slots are given up');
+        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up missing slots');
         this.#options.merge.giveUp(range);
       })
       .finally(() => {
@@ -196,18 +191,17 @@ export class GapRepair {
     this.#end.abort();
   }
 
-  /** Tries for as long as it may take: what is away now may be back soon. */
   async #repair(range: SlotRange): Promise<void> {
     const { merge, log, limits } = this.#options;
     const { signal } = this.#end;
-    log.warn(logFields(range), 'slots are missing in what Geyser servers tell');
+    log.warn(logFields(range), 'Geyser slots missing; repairing');
     const startedAt = performance.now();
     for (;;) {
       const remaining = merge.missingRange(performance.now());
       if (remaining === null || remaining.to !== range.to || signal.aborted) return;
       const triedMs = performance.now() - startedAt;
       if (triedMs > limits.fillTimeoutMs) {
-        log.warn(logFields(remaining), 'missing slots are given up');
+        log.warn(logFields(remaining), 'Giving up missing slots');
         merge.giveUp(remaining);
         return;
       }
@@ -218,24 +212,24 @@ export class GapRepair {
     }
   }
 
-  /** A server that is away, and may replay when it is back, is better than blocks. */
+  /** Prefers waiting for an unreachable server that may replay over reading blocks. */
   async #tryOnce(range: SlotRange, triedMs: number): Promise<void> {
     const { merge, log, limits, replay, requestedKinds } = this.#options;
     const result = await replay(range);
     const remaining = merge.missingRange(performance.now());
     if (remaining === null || this.#end.signal.aborted) return;
     const { accounts, entries } = requestedKinds();
-    if (result === 'away' && (accounts || entries) && triedMs < limits.stallMs) return;
+    if (result === 'unreachable' && (accounts || entries) && triedMs < limits.stallMs) return;
     try {
       await this.#fill(remaining);
     } catch (error) {
       if (this.#end.signal.aborted) return;
       const reason = error instanceof Error ? error.name : 'unknown';
-      log.warn({ ...logFields(remaining), reason }, 'missing slots cannot be read from blocks');
+      log.warn({ ...logFields(remaining), reason }, 'Failed to read missing slots from blocks');
     }
   }
 
-  /** Blocks say all but what became of accounts, and where entries begin. @throws what reading the chain does. */
+  /** Blocks lack account writes and entries, which are reported lost. @throws as the reader does. */
   async #fill({ from, to }: SlotRange): Promise<void> {
     const { reader, merge, limits, requestedKinds, listener } = this.#options;
     if (to - from >= BigInt(limits.fillSlotsMax)) return;

@@ -14,21 +14,21 @@ import type { Slot } from '../../solana/units.ts';
 
 const ROWS_FIRST = 64;
 
-/** With a key of this process, so that nobody can choose keys that meet. */
+/** Random key per process, so that clients cannot provoke collisions. */
 const hash = new HalfSipHash(randomBytes(8));
 
 /**
- * Counts by keys of bytes, in 12 bytes a key: each is known by 64 bits of a hash with a secret key, so two keys of a
- * slot are taken for one about once in 10^11 slots of 10,000 keys. Nothing is allocated for a key.
+ * Counters by byte keys, 12 bytes each. A key is identified by a 64-bit keyed hash: with 10,000 keys per
+ * slot, about one collision in 10^11 slots. Allocates nothing per key.
  */
 export class SeenKeys {
   readonly #max: number;
-  /** Rows of two hashes and a count; a row with count 0 is free. */
+  /** Rows of two hash words and a count; count 0 marks a free row. */
   #rows = new Int32Array(ROWS_FIRST * 3);
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - keys that are remembered; beyond it, `raise` takes every other one for new, each time. */
+  /** @param max - tracked keys; beyond it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -38,10 +38,10 @@ export class SeenKeys {
   }
 
   /**
-   * Raises the count of a key to a number.
-   * @param first - whole words of 4 bytes.
-   * @param second - behind the first, which makes one key of both.
-   * @returns whether it was lower; true for a key that is not remembered when there is no room.
+   * Raises the count of a key.
+   * @param first - length in multiples of 4 bytes.
+   * @param second - appended to the key.
+   * @returns whether the count was lower; always true for an untracked key.
    */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
@@ -63,7 +63,7 @@ export class SeenKeys {
     return true;
   }
 
-  /** Where the key is, or would be. */
+  /** Row of the key, or the free row for it. */
   #find(one: number, two: number): number {
     const rows = this.#rows;
     for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
@@ -84,36 +84,35 @@ export class SeenKeys {
   }
 }
 
-/** A stream's view of the slot. */
 type View = object;
 
 type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
 type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
 
 /**
- * Keeps the writes of each account of one slot in order where streams that were asked for different ones tell it. A
- * stream says them in order: one that another stream must have passed without a word is older than what that one has
- * told, and was not asked of it, unless that one comes to it still, or never comes to what was told.
- * Where nobody is there to go by, the newer writes are told again behind it.
+ * Keeps the account writes of a slot in order when its streams have different requests. Each stream sends
+ * writes in order. If another stream passed a position without sending a write, that write is older and was
+ * not requested there, unless that stream can still send it. Without a stream to compare with, newer writes
+ * are emitted again after it.
  */
 class WriteOrder {
   readonly #wasEmitted: boolean;
-  /** By account: the write that was told last, and who has said it. */
+  /** Last emitted write of each account, and the streams that sent it. */
   readonly #last = new Map<string, LastWrite>();
-  /** Accounts of which an older write may have been told behind a newer one. */
+  /** Accounts whose older write may have been emitted after a newer one. */
   readonly #outOfOrder = new Set<string>();
-  /** By account: what was not told, as its stream has not come to what was told last. */
+  /** Writes by account that wait until their stream sends the last emitted write. */
   readonly #buffered = new Map<string, BufferedWrite[]>();
 
-  /** @param wasTold - whether the slot was told to its end: any write that is new may be an older one. */
+  /** @param wasEmitted - whether the slot was emitted completely: a new write may then be an older one. */
   constructor(wasEmitted: boolean) {
     this.#wasEmitted = wasEmitted;
   }
 
   /**
-   * @param isNew - whether it was not told yet.
-   * @param counts - whether what a stream says of the slot counts still.
-   * @returns whether it is to be told.
+   * @param isNew - whether the write was not emitted yet.
+   * @param isAuthoritative - whether a stream still counts for the slot.
+   * @returns whether to emit the write.
    */
   take<V extends View>(
     view: V,
@@ -141,13 +140,13 @@ class WriteOrder {
     return true;
   }
 
-  /** @returns what a stream that comes to the end of the slot has said and nobody told: it may be the newest. */
+  /** @returns unemitted writes of a stream that completed the slot; they may be the newest. */
   bufferedOf(view: View): RawAccount[] {
     const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
     return buffered.map(({ update }) => update);
   }
 
-  /** @returns whether there was any. */
+  /** @returns whether any was dropped. */
   #dropBuffered(account: string, isObsolete: (buffered: BufferedWrite) => boolean): boolean {
     const buffered = this.#buffered.get(account);
     if (buffered === undefined) return false;
@@ -158,37 +157,36 @@ class WriteOrder {
 }
 
 /**
- * `open` while it is being told; `waiting` when it is whole and a slot before it is not; `told` when it was told
- * whole; `lost` when it never will be.
+ * `open`: being received. `waiting`: complete, but an earlier slot is not. `emitted`: emitted completely.
+ * `lost`: given up.
  */
-type SlotState = 'open' | 'waiting' | 'told' | 'lost';
+type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
 
-/** What is in a slot. */
 export type RawContent = RawTransaction | RawAccount | RawEntry;
 
-/** What is told when a slot is whole. */
+/** Updates that end a complete slot. */
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
-/** What of one slot was told, whoever told it. */
+/** Emission state of one slot across all streams. */
 export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
-  /** How far it has come, as servers say. */
+  /** Highest commitment reported by any server. */
   level: Commitment = 'processed';
-  /** Waits for the slot before. */
+  /** Set while waiting for an earlier slot. */
   end: SlotEnd | null = null;
-  /** Of the version that was told; empty before. */
+  /** Of the emitted version. */
   blockhash = '';
-  /** Since when; `performance.now()`. */
+  /** `performance.now()`. */
   waitingSince = 0;
-  /** Versions of it that died before the one that is told, as its server counts them. */
+  /** Dead versions before the current one, as counted by its server. */
   deaths = 0;
-  /** Changes whenever telling starts over: what is said of the versions before is not told. */
+  /** Incremented when emission restarts; updates of earlier versions are dropped. */
   version = 0;
-  /** What a server said whose version died, while others told it on. */
+  /** Death reported by one server while others still send the slot. */
   deadUpdate: RawSlot | null = null;
-  /** Null while all streams that tell it were asked for the same. */
+  /** Null while all streams of the slot have the same request. */
   writeOrder: WriteOrder | null = null;
   #request: string | null = null;
   readonly #updatesMax: number;
@@ -196,19 +194,18 @@ export class SlotRecord {
   #seenUpdates: SeenKeys;
   #entries = new Set<number>();
 
-  /** @param updatesMax - updates that are remembered; what comes beyond them may be told more than once. */
+  /** @param updatesMax - tracked updates; updates beyond it may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
     this.slot = slot;
     this.#updatesMax = updatesMax;
     this.#seenUpdates = new SeenKeys(updatesMax);
   }
 
-  /** Whether it was told, or is given up. */
   get isSettled(): boolean {
-    return this.state === 'told' || this.state === 'lost';
+    return this.state === 'emitted' || this.state === 'lost';
   }
 
-  /** A stream tells it that was asked for this; null when that changes just now, or may. */
+  /** Records the request of a stream that sends the slot; null while it may be changing. */
   noteRequest(request: string | null): void {
     this.#request ??= request;
     if (request === null || request !== this.#request) this.writeOrder ??= new WriteOrder(this.isSettled);
@@ -218,7 +215,7 @@ export class SlotRecord {
     return this.#statuses.has(status);
   }
 
-  /** @returns whether a status was not told yet. */
+  /** @returns whether the status is new. */
   addStatus(status: SlotStatus): boolean {
     if (this.#statuses.has(status)) return false;
     this.#statuses.add(status);
@@ -226,9 +223,9 @@ export class SlotRecord {
   }
 
   /**
-   * @param nth - of an account that the slot itself wrote: which of such writes it is. Versions of two nodes have
-   * nothing to do with each other.
-   * @returns whether an update was not told yet.
+   * @param nth - for writes without a signature: ordinal of the write. Write versions of different nodes are
+   * not comparable.
+   * @returns whether the update is new.
    */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
@@ -244,14 +241,14 @@ export class SlotRecord {
     }
   }
 
-  /** Replays may leave out all but the last write: what says something new is new, whichever of them it is. */
+  /** A replay may contain only the last write: different content counts as new regardless of `nth`. */
   #addOwnWrite({ address, lamports, owner, data }: RawAccount, nth: number): boolean {
     const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
     const isOther = this.#seenUpdates.raise(address, state, 1);
     return this.#seenUpdates.raise(address, null, nth) || isOther;
   }
 
-  /** It died: nothing that was told of it counts when its bank is made again. */
+  /** Restarts a dead slot: nothing emitted before counts. */
   reset(deaths: number): void {
     this.deaths = deaths;
     this.version++;

@@ -30,7 +30,7 @@ const calls = {
  * @returns why nothing can be heard there, in words that hold no URL and no secret; null when the stream stays open.
  */
 export function probeShreds(
-  { name, url, headers }: ShredServer,
+  { url, headers }: ShredServer,
   kind: keyof typeof calls,
   timeoutMs: number,
 ): Promise<string | null> {
