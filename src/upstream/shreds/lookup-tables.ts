@@ -16,21 +16,21 @@ type TableLoaderOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'>;
   log: Logger;
-  /** @param data - of the account, as it was at `slot`; nobody else has it. */
+  /** @param data - of the account at `slot`; owned by the callee. */
   onTable: (key: string, data: Uint8Array, slot: Slot) => void;
 }>;
 
-/** Addresses that one getMultipleAccounts takes. Source: Agave, `MAX_MULTIPLE_ACCOUNTS`. */
+/** Source: Agave, `MAX_MULTIPLE_ACCOUNTS`. */
 const ADDRESSES_MAX = 100;
 
 type LoadedTables = Readonly<{ slot: Slot; accounts: readonly (Uint8Array | null)[] }>;
 
-/** The data of an account of the lookup table program; null for any other, or none. */
+/** Null if the account is no lookup table. */
 function dataOf(value: JsonValue): Uint8Array | null {
   const { owner, data } = (value ?? {}) as { owner?: JsonValue; data?: JsonValue };
   if (owner !== programs.addressLookupTable || !Array.isArray(data) || typeof data[0] !== 'string')
     return null;
-  // Small results of `Buffer.from` share memory with others.
+  // Small results of `Buffer.from` share a pool.
   return new Uint8Array(Buffer.from(data[0], 'base64'));
 }
 
@@ -44,12 +44,12 @@ function readResponse(json: string, expected: number): LoadedTables | null {
 }
 
 /**
- * Asks the nodes for lookup tables that nobody has told of: those that are wanted at nearly the same time together,
- * each once. A table is asked for again only after a while, whatever came of it.
+ * Reads unknown lookup tables in batches. A table is requested again only after a pause, regardless of the
+ * result.
  */
 export class TableLoader {
   readonly #options: TableLoaderOptions;
-  /** By the 32 bytes of its address in latin1. */
+  /** Latin1 of the 32-byte address. */
   readonly #waiting = new Set<string>();
   readonly #notBefore: Lru<string, number>;
   readonly #abort = new AbortController();
@@ -62,7 +62,6 @@ export class TableLoader {
     this.#notBefore = new Lru(options.limits.tablesWaitingMax);
   }
 
-  /** Sees to it that a table is read, at some time. */
   request(key: string): void {
     const { tablesWaitingMax, tablesGatherMs } = this.#options.limits;
     if (this.#waiting.has(key) || this.#waiting.size >= tablesWaitingMax) return;
@@ -120,7 +119,7 @@ export class TableLoader {
     const { reader } = this.#options;
     const body = await reader.request('getMultipleAccounts', [addresses, config], this.#abort.signal);
     const loaded = readResponse(body.toString('latin1'), keys.length);
-    if (loaded === null) throw new TypeError('getMultipleAccounts was answered with something else');
+    if (loaded === null) throw new TypeError('unexpected getMultipleAccounts result');
     return loaded;
   }
 
@@ -128,17 +127,17 @@ export class TableLoader {
     if (this.#abort.signal.aborted || this.#isFailing) return;
     this.#isFailing = true;
     const reason = error instanceof Error ? error.message : 'unknown';
-    this.#options.log.warn({ reason }, 'lookup tables cannot be read: addresses from them are not told');
+    this.#options.log.warn({ reason }, 'Failed to read lookup tables; their addresses are omitted');
   }
 }
 
-/** What `LookupTables.tell` should be told: every write of a table. */
+/** All writes of lookup tables, for `onAccount`. */
 export const lookupTableRequest: SubscribeRequest = {
   accounts: new Map([['lookup-tables', { owner: [programs.addressLookupTable] }]]),
   commitment: 'processed',
 };
 
-/** Addresses from lookup tables, 32 bytes each, in the order in which instructions index them. */
+/** 32 bytes each, in instruction index order. */
 export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
 type LookupTablesOptions = Readonly<{
@@ -155,7 +154,7 @@ type CachedTable = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: b
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
 
-/** @returns false when the table has no such address. */
+/** @returns false for an index beyond the table. */
 function addAddresses(
   into: Uint8Array[],
   addresses: Uint8Array,
@@ -170,16 +169,14 @@ function addAddresses(
 }
 
 /**
- * Lookup tables as far as they are known: told by the stream of accounts, and read from the nodes when a transaction
- * needs one that was not. Nobody waits for a table: what is not known is not told, and is known the next time.
- *
- * The state is that of the newest slot that was heard of, on whatever fork, and a table that was extended meanwhile is
- * known only when its write was told: the addresses are what the transaction will very probably load.
+ * Lookup tables from account updates, and from nodes when a transaction needs an unknown one. Lookups never
+ * wait: addresses of an unknown table are omitted until it is loaded.
+ * Uses the newest received state on any fork, so addresses are very likely, but not certain.
  */
 export class LookupTables {
   readonly #tables: Lru<string, CachedTable>;
   readonly #reads: TableLoader;
-  /** Transactions whose addresses could not be told. */
+  /** Transactions with unknown addresses. */
   unresolved = 0;
 
   constructor(options: LookupTablesOptions) {
@@ -188,34 +185,32 @@ export class LookupTables {
     this.#reads = new TableLoader({ ...options, onTable });
   }
 
-  /** How many tables are known. */
   get size(): number {
     return this.#tables.size;
   }
 
-  /** A write of an account; one that is no table is passed over. */
+  /** Other accounts are ignored. */
   onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
-    // The update's memory may be part of much more.
+    // Copies, as the update may be a view of a larger buffer.
     if (OWNER.equals(owner)) this.#learn(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
   /**
-   * The addresses that a transaction of a slot loads: all of them, since instructions index into the whole list.
-   * Source of the rules: agave accounts-db `load_lookup_table_addresses`.
-   * @returns null when one of its tables is not known, or has no such address that the slot may use.
+   * The addresses that a transaction loads: all or none, since instructions index into the whole list.
+   * Source: agave accounts-db `load_lookup_table_addresses`.
+   * @returns null if a table is unknown or lacks an address usable in the slot.
    */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];
     let isComplete = true;
-    // All are looked at, so that every table that is missing is asked for.
+    // Does not stop early, so that every unknown table is requested.
     for (const lookup of lookups) isComplete = this.#load(lookup, slot, writable, readonly) && isComplete;
     if (isComplete) return { writable, readonly };
     this.unresolved++;
     return null;
   }
 
-  /** Asks no more. */
   close(): void {
     this.#reads.close();
   }
@@ -243,7 +238,7 @@ export class LookupTables {
     const isComplete =
       addAddresses(writable, addresses, writableIndexes, found.usable) &&
       addAddresses(readonly, addresses, readonlyIndexes, found.usable);
-    // Perhaps it has been extended since.
+    // The table may have been extended.
     if (!isComplete) this.#reads.request(key);
     return isComplete;
   }

@@ -86,10 +86,9 @@ type DeshredClientOptions = Readonly<{
   listener: Pick<DeshredListener, 'onTransaction' | 'onSlot'>;
 }>;
 
-/** The call that streams are opened with. Source: geyser.proto. */
+/** Source: geyser.proto. */
 export const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
 
-/** All transactions, and all that is told of slots. */
 const REQUEST = encodeSubscribeDeshredRequest({
   deshredTransactions: new Map([['all', {}]]),
   slots: new Map([['all', { interslotUpdates: true }]]),
@@ -97,8 +96,8 @@ const REQUEST = encodeSubscribeDeshredRequest({
 const PING = encodeSubscribeDeshredRequest({ ping: 1 });
 
 /**
- * Listens to another server's `SubscribeDeshred`: single transactions with what it knows of their lookup tables, and
- * slots. There are no batches of entries in it. Source: geyser.proto.
+ * Client of another server's `SubscribeDeshred`: transactions with their loaded addresses, and slots, but no
+ * entry batches. Source: geyser.proto.
  */
 export class DeshredClient {
   readonly #options: DeshredClientOptions;
@@ -152,14 +151,13 @@ type EntriesClientOptions = Readonly<{
   listener: Pick<DeshredListener, 'onBatch'>;
 }>;
 
-/** The call that streams are opened with. Source: shredstream.proto. */
+/** Source: shredstream.proto. */
 export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
-/** `SubscribeEntriesRequest` has no fields. */
 export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
 
 /**
- * Listens to a Jito ShredStream proxy: whole batches of entries, without the shreds that carried them. Source:
- * jito-labs/mev-protos, shredstream.proto.
+ * Client of a Jito ShredStream proxy: entry batches without their shreds. Source: jito-labs/mev-protos,
+ * shredstream.proto.
  */
 export class EntriesClient {
   readonly #options: EntriesClientOptions;

@@ -8,31 +8,30 @@ import { SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { FecSet } from './fec-set.ts';
 import type { DeshredLimits } from './shreds-config.ts';
 
-/** Shreds under one root with one signature: all are the leader's, or none is. */
+/** Shreds with the same root and signature: all valid or none. */
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
-  /** Their places in the tree. */
+  /** Indexes in the Merkle tree. */
   readonly leaves: number[];
-  /** Among the groups of the same size. */
+  /** Position in its size list. */
   index: number;
 };
 
-/** What a packet takes beside its bytes, about, and a group beside its packets. */
+/** Approximate overhead per packet and per group. */
 const PACKET_OVERHEAD_BYTES = 200;
 const GROUP_OVERHEAD_BYTES = 800;
 
 const NO_PACKETS: readonly Uint8Array[] = [];
 
 /**
- * Packets whose signature could not be looked at yet, by what they claim. Bounded: the group that grew least lately
- * goes first, whatever its size. Were it the smallest, whoever forges pairs would fill the room, and of an honest set
- * no first shred would stay until the second comes.
+ * Unverified packets, grouped by claim. Bounded: evicts the group that has not grown for longest, regardless
+ * of size. Evicting the smallest would let pairs of forged shreds displace honest sets before their second
+ * shred arrives.
  */
 class UnverifiedShreds {
   readonly #bytesMax: number;
   readonly #groups = new Lru<string, Group>(Number.MAX_SAFE_INTEGER, 0);
-  /** By number of packets. */
   readonly #bySize: Group[][] = [[]];
   #largest = 0;
   #bytes = 0;
@@ -45,12 +44,11 @@ class UnverifiedShreds {
     return this.#bytes;
   }
 
-  /** Packets of the largest group; 0 when there is none. */
+  /** Size of the largest group; 0 for none. */
   get largest(): number {
     return this.#largest;
   }
 
-  /** How many packets make a claim. */
   sizeOf(claim: string): number {
     return this.#largest === 0 ? 0 : (this.#groups.get(claim)?.packets.length ?? 0);
   }
@@ -60,8 +58,8 @@ class UnverifiedShreds {
   }
 
   /**
-   * @param packet - is copied.
-   * @returns how many packets had to go for it.
+   * @param packet - copied.
+   * @returns the number of evicted packets.
    */
   add(claim: string, leaf: number, packet: Uint8Array): number {
     const group = this.#groups.get(claim) ?? this.#createGroup(claim);
@@ -80,7 +78,6 @@ class UnverifiedShreds {
     return evicted;
   }
 
-  /** Takes out all that make a claim. */
   take(claim: string): readonly Uint8Array[] {
     const group = this.#largest === 0 ? undefined : this.#groups.get(claim);
     if (group === undefined) return NO_PACKETS;
@@ -89,7 +86,7 @@ class UnverifiedShreds {
     return group.packets;
   }
 
-  /** Takes one packet out of one of the largest groups, by chance: no order can be used by who knows it. */
+  /** Removes a packet of a random largest group, so that an attacker cannot predict the order. */
   takeOne(): Uint8Array | undefined {
     const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];
@@ -132,7 +129,7 @@ class UnverifiedShreds {
     if (size > this.#largest) this.#largest = size;
   }
 
-  /** The last of its size takes its place. */
+  /** Swaps in the last group of the size. */
   #removeFromSize(group: Group): void {
     const groups = this.#bySize[group.packets.length] as Group[];
     const last = groups.pop() as Group;
@@ -144,13 +141,12 @@ class UnverifiedShreds {
   }
 }
 
-/** A moment's worth of wrong signatures may be found out at once. */
+/** Burst allowance. */
 const BURST_MS = 250;
 
 /**
- * How many wrong signatures may still be found out now; what is spent comes back evenly. The less is left, the more
- * shreds must have a signature in common for it to be looked at: who forges single shreds uses up what is there for
- * single ones, and leaves the rest to those that many vouch for.
+ * Rate limit of invalid signatures. The less remains, the more shreds must share a signature before it is
+ * verified: forged single shreds exhaust only the share of single shreds.
  */
 class InvalidSignatureLimit {
   readonly #perMs: number;
@@ -159,7 +155,7 @@ class InvalidSignatureLimit {
   #remaining: number;
   #at: number;
 
-  /** @param now - milliseconds that only grow. */
+  /** @param now - monotonic milliseconds. */
   constructor(perSecond: number, now: () => number) {
     this.#perMs = perSecond / 1_000;
     this.#max = Math.max(1, this.#perMs * BURST_MS);
@@ -168,7 +164,7 @@ class InvalidSignatureLimit {
     this.#at = now();
   }
 
-  /** Whether a signature that so many shreds have in common may be looked at, should it be wrong. */
+  /** Whether to verify a signature shared by this many shreds. */
   allows(shreds: number): boolean {
     const reserve = Math.max(1, this.#max / (shreds + 1));
     if (this.#remaining >= reserve) return true;
@@ -183,38 +179,36 @@ class InvalidSignatureLimit {
   }
 }
 
-/** Packets that waited with a shred and share its lot. */
+/** Deferred packets with the same claim, and thus the same result. */
 type WithWaiting = Readonly<{ waiting: readonly Uint8Array[] }>;
 
-/** What a shred's signature proves. */
 type VerificationResult =
   | (WithWaiting & Readonly<{ kind: 'sibling' }>)
-  /** The first of its set: the root is null for a legacy shred. */
+  /** First shred of its set; `root` is null for a legacy shred. */
   | (WithWaiting & Readonly<{ kind: 'first'; root: Uint8Array | null }>)
-  | (WithWaiting & Readonly<{ kind: 'forged' | 'equivocation' | 'duplicate' | 'unjudged' }>)
-  /** It waits to be judged; so many packets that waited had to go for it. */
-  | Readonly<{ kind: 'waits'; evicted: number }>;
+  | (WithWaiting & Readonly<{ kind: 'invalidSignature' | 'equivocation' | 'duplicate' | 'unverified' }>)
+  /** Deferred; this many other packets were evicted. */
+  | Readonly<{ kind: 'deferred'; evicted: number }>;
 
 const SIBLING: VerificationResult = { kind: 'sibling', waiting: NO_PACKETS };
-const INVALID: VerificationResult = { kind: 'forged', waiting: NO_PACKETS };
-const UNVERIFIED: VerificationResult = { kind: 'unjudged', waiting: NO_PACKETS };
+const INVALID: VerificationResult = { kind: 'invalidSignature', waiting: NO_PACKETS };
+const UNVERIFIED: VerificationResult = { kind: 'unverified', waiting: NO_PACKETS };
 const DUPLICATE: VerificationResult = { kind: 'duplicate', waiting: NO_PACKETS };
-const WAITING: VerificationResult = { kind: 'waits', evicted: 0 };
+const WAITING: VerificationResult = { kind: 'deferred', evicted: 0 };
 
 /**
- * Decides whether a shred is its leader's. The signature of a merkle set is verified once: its other shreds only have
- * to be under the same root. Signatures that are wrong are remembered, so that sending one again costs little, and only
- * so many are found out in a second; a shred that needs one verified beyond that waits, and comes the sooner the more
- * others wait with it. Right ones count for nothing.
+ * Verifies that a shred is signed by the slot's leader. A merkle set needs one verification: its other shreds
+ * only prove the same root. Invalid signatures are remembered and rate-limited; beyond the limit, shreds are
+ * deferred, and those that share a claim with most others are verified first. Valid signatures are not
+ * limited.
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
   readonly #invalidLimit: InvalidSignatureLimit;
   readonly #unverified: UnverifiedShreds;
-  /** Verifications of signatures. */
   signatures = 0;
 
-  /** @param now - milliseconds that only grow. */
+  /** @param now - monotonic milliseconds. */
   constructor(
     limits: Pick<DeshredLimits, 'rejectedMax' | 'forgedPerSecondMax' | 'unjudgedBytesMax'>,
     now: () => number = () => performance.now(),
@@ -224,12 +218,11 @@ export class ShredVerifier {
     this.#unverified = new UnverifiedShreds(limits.unjudgedBytesMax);
   }
 
-  /** Of packets that wait to be judged. */
   get unverifiedBytes(): number {
     return this.#unverified.bytes;
   }
 
-  /** @param set - the shreds of the same set that were verified before. */
+  /** @param set - verified shreds of the same set. */
   check(shred: Shred, leader: Uint8Array, set: FecSet | undefined): VerificationResult {
     const { isLegacy } = shred.layout;
     if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : INVALID;
@@ -244,7 +237,7 @@ export class ShredVerifier {
     if (!isSigned) {
       this.#invalidLimit.spend();
       this.#rejected.set(claim, true);
-      return waiting.length === 0 ? INVALID : { kind: 'forged', waiting };
+      return waiting.length === 0 ? INVALID : { kind: 'invalidSignature', waiting };
     }
     if (set === undefined) return { kind: 'first', root: isLegacy ? null : message, waiting };
     if (isLegacy || isUnder(set, message, shred)) return { kind: 'sibling', waiting };
@@ -252,42 +245,35 @@ export class ShredVerifier {
     return { kind: 'equivocation', waiting };
   }
 
-  /**
-   * Verifies a signature, whatever that costs.
-   * @param message - what is signed: the root, or the rest of a legacy shred.
-   */
+  /** @param message - the root, or the rest of a legacy shred. */
   isSigned({ bytes }: Shred, message: Uint8Array, leader: Uint8Array): boolean {
     this.signatures++;
     return verify(bytes.subarray(0, SIGNATURE_BYTES), message, leader);
   }
 
-  /**
-   * Takes out a packet that can be judged now, one of those that most others wait with.
-   * @returns null when there is none.
-   */
+  /** Removes a deferred packet that may be verified now, one with a largest group; null for none. */
   takeWaiting(): Uint8Array | null {
     const { largest } = this.#unverified;
     if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;
     return this.#unverified.takeOne() ?? null;
   }
 
-  /** Forgets what waits. */
   clearWaiting(): void {
     this.#unverified.clear();
   }
 
-  /** Another signature for a set that is known already can bring nothing new: it is not worth the room. */
+  /** A different signature for a known set cannot add anything. */
   #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
     if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
     const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
-    return evicted === 0 ? WAITING : { kind: 'waits', evicted };
+    return evicted === 0 ? WAITING : { kind: 'deferred', evicted };
   }
 }
 
 const isUnder = (set: FecSet, root: Uint8Array, shred: Shred): boolean =>
   set.proven !== null && Buffer.compare(set.proven.root, root) === 0 && set.proves(shred);
 
-/** That this leader put this signature under this message: a copy of the signature under another root claims another. */
+/** Identifies leader, signature and message: a copied signature with another root is another claim. */
 function claimOf({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): string {
   const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
   return bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);

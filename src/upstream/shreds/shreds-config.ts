@@ -1,74 +1,66 @@
 import type { GrpcStreamLimits } from '../geyser/grpc-stream.ts';
 
-/** Where shreds come in over UDP. */
 export type UdpShredsConfig = Readonly<{
-  /** The address to listen on, IPv4 or IPv6. */
+  /** IPv4 or IPv6. */
   host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   port: number;
   /**
-   * Addresses and networks ("203.0.113.7", "10.0.0.0/8") that packets are taken from; none stands for everyone. A
-   * packet's address can be forged: the leader's signature is what proves a shred.
+   * Accepted addresses and networks ("203.0.113.7", "10.0.0.0/8"); none accepts all. Addresses can be
+   * spoofed: only the leader's signature authenticates a shred.
    */
   senders: readonly string[];
 }>;
 
-/** A server of gRPC streams that the shred stage listens to. */
 export type ShredServer = Readonly<{
-  /** What logs call it. Public. */
+  /** Name in logs; not secret. */
   name: string;
-  /** http (plaintext) or https. May hold secrets: never shown. */
+  /** http or https. May contain secrets. */
   url: string;
-  /** Sent with every stream, such as `x-token`. May hold secrets: never shown. */
+  /** Request metadata, such as `x-token`. May contain secrets. */
   headers: Readonly<Record<string, string>>;
 }>;
 
-/** Sources of the shred stage. All that are named are listened to; the first copy of everything wins. */
+/** Sources of the shred stage. All are used at once; the first copy of an item counts. */
 export type ShredsConfig = Readonly<{
-  /** null for no UDP. */
   udp: UdpShredsConfig | null;
   /** Servers of Jito's `shredstream.ShredstreamProxy/SubscribeEntries`. */
   entries: readonly ShredServer[];
   /** Servers of `geyser.Geyser/SubscribeDeshred`. */
   deshred: readonly ShredServer[];
-  /** Shreds of other versions are dropped; null learns it from the nodes of the network. */
+  /** Other versions are dropped; null reads it from the network's nodes. */
   shredVersion: number | null;
 }>;
 
-/** No source at all. */
 export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
 
-/** What a deshredder holds at most, whatever arrives. */
+/** Memory limits of the deshredder. */
 export type DeshredLimits = Readonly<{
-  /** Slots of which shreds are held; beyond it the leader with most of them loses one. */
+  /** Slots with shreds; beyond it, the leader with most slots loses one. */
   slotsMax: number;
-  /** Data shreds of one slot, and likewise code shreds. */
+  /** Data shreds, and as many code shreds. */
   shredsPerSlotMax: number;
   fecSetsPerSlotMax: number;
-  /** Shreds that are held, in bytes; beyond it the slot that holds most is given up. */
+  /** Shreds in bytes; beyond it, the largest slot is evicted. */
   bytesMax: number;
   /**
-   * How far above and below the newest plausible slot one may be; below no less than above, so that whoever is ahead
-   * leaves nobody behind. Of all slots in between it is remembered whether they are done.
+   * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
+   * is ahead excludes no other. The status of all slots in the window is remembered.
    */
   slotsAheadMax: number;
   slotsBehindMax: number;
-  /** Without a verified shred of a plausible slot for so long, what is plausible is found out anew. Milliseconds. */
+  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
   staleMs: number;
-  /** Packets of slots whose leader is not known yet, in bytes; beyond it the oldest goes. */
+  /** Packets with an unknown leader, in bytes; beyond it, the oldest is evicted. */
   heldBytesMax: number;
-  /** Signatures that were found wrong and are remembered, so that the same packet costs less the next time. */
+  /** Remembered invalid signatures. */
   rejectedMax: number;
-  /**
-   * Wrong signatures that are found out in a second, a tenth of a millisecond each; shreds that would need more of them
-   * looked at wait.
-   */
+  /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
   forgedPerSecondMax: number;
-  /** Packets that wait for their signature to be looked at, in bytes; beyond it those go that waited longest. */
+  /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
   unjudgedBytesMax: number;
 }>;
 
-/** What holds unless configuration says otherwise. */
 export const deshredLimits: DeshredLimits = {
   slotsMax: 64,
   shredsPerSlotMax: 32_768,
@@ -83,36 +75,32 @@ export const deshredLimits: DeshredLimits = {
   unjudgedBytesMax: 16 * 1024 * 1024,
 };
 
-/**
- * The limits of the shred stage that configuration may set, but those of `DeshredLimits`. What no operator has a reason
- * to change stands as a constant where it is used. Times in milliseconds, sizes in bytes.
- */
+/** Limits of the shred stage. Times in milliseconds, sizes in bytes. */
 export type ShredLimits = GrpcStreamLimits &
   Readonly<{
-    /** What the kernel is asked to hold of packets that were not read yet; it may grant less. */
+    /** Requested UDP receive buffer; the kernel may grant less. */
     receiveBufferBytes: number;
-    /** Slots whose transactions and batches are remembered, so that none is told twice. */
+    /** Tracked slots, for deduplication. */
     slotsTracked: number;
-    /** Transactions, and as many batches, that are remembered of one slot; beyond it they may be told twice. */
+    /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
     seenPerSlotMax: number;
-    /** Lookup tables that are remembered, each up to 8,248 bytes. */
+    /** Cached lookup tables, up to 8,248 bytes each. */
     tablesMax: number;
-    /** Unknown tables that wait to be asked for; beyond it, transactions go without until there is room. */
+    /** Queued reads of unknown tables; beyond it, they are not requested. */
     tablesWaitingMax: number;
-    /** How long unknown tables gather before they are asked for together, a hundred at a time. */
+    /** Batching delay of table reads, 100 tables per request. */
     tablesGatherMs: number;
-    /** Questions for tables at the same time. */
+    /** Concurrent table requests. */
     tableReadsMax: number;
-    /** How long a table that is not there, or could not be read, is not asked for again. */
+    /** Pause before a missing or failed table is requested again. */
     tableAbsentMs: number;
-    /** Between two looks at the epoch. */
+    /** Poll interval of the epoch. */
     scheduleIntervalMs: number;
-    /** Pause before a schedule that could not be read is asked for again; doubles with each failure. */
+    /** Retry delay after a failed read; doubles with each failure. */
     scheduleRetryMs: number;
     scheduleRetryMaxMs: number;
   }>;
 
-/** What holds unless configuration says otherwise. */
 export const shredLimits: ShredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   slotsTracked: 64,

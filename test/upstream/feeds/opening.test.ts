@@ -103,7 +103,9 @@ describe('the opening of a subscription', () => {
     const lines: string[] = [];
     await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
     expect(good.count('voteSubscribe')).toBe(1);
-    expect(lines.filter((line) => line.includes('not valid') && line.includes('node-0'))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes('Invalid upstream PubSub') && line.includes('node-0')),
+    ).toHaveLength(1);
     expect(lines.join()).not.toContain('geheim');
     const none = feedOf(['ws://127.0.0.1:1/#x'], { openTimeoutMs: 60_000 }).open(vote, new Recorder());
     await expect(none).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });

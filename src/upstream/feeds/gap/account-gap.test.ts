@@ -26,7 +26,7 @@ const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 type States = Readonly<Record<'last' | 'read', ReturnType<typeof state>>>;
 
-/** What is told of a gap behind the last state told, when another is read, and more came live meanwhile. */
+/** Emitted notifications after a gap, given the last and the read state and buffered notifications. */
 async function fill({ last, read }: States, held: readonly Buffer[] = []): Promise<unknown[]> {
   const told: unknown[] = [];
   const { context, value } = read;
@@ -65,7 +65,6 @@ describe('the state of an account that is read after a gap', () => {
 const address = (byte: number) => addressFromBytes(new Uint8Array(32).fill(byte));
 const [payer, one, other] = [address(1), address(2), address(3)];
 
-/** Pays, and writes an account besides. */
 const transaction = (written: string, err: unknown = null): ExecutedTransaction =>
   ({
     transaction: {
@@ -81,7 +80,6 @@ const transaction = (written: string, err: unknown = null): ExecutedTransaction 
     meta: { err, loadedAddresses: { writable: [], readonly: [] } },
   }) as unknown as ExecutedTransaction;
 
-/** What stands on the chain: two bytes of data, and who owns it. */
 type State = Readonly<{ data: string; owner?: string }>;
 
 type Scene = Readonly<{
@@ -89,11 +87,11 @@ type Scene = Readonly<{
   encoding?: SubscriptionOf<'program'>['encoding'];
   filters?: readonly AccountFilter[];
   transactions?: readonly ExecutedTransaction[];
-  /** What the new connection told meanwhile. */
+  /** Buffered from the new connection. */
   held?: readonly Buffer[];
-  /** What the connection before told. */
+  /** Received from the previous connection. */
   before?: readonly Buffer[];
-  /** The slot of the node that is read from. */
+  /** Context slot of the read. */
   readAt?: number;
 }>;
 
@@ -102,7 +100,7 @@ const live = (pubkey: string, context: number): Buffer =>
     `{"context":{"slot":${context}},"value":{"pubkey":"${pubkey}","account":{"lamports":1,"data":["","base64"]}}}`,
   );
 
-/** What is told of a gap of one block, positionAt slot 129, read positionAt slot 130. */
+/** Emitted notifications after a gap of one block at slot 129, read at slot 130. */
 async function fillProgramGap({
   states,
   encoding = 'base64',

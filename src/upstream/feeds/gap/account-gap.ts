@@ -19,10 +19,10 @@ import {
 } from './continuity.ts';
 import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
 
-/** Account data never is longer. Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
+/** Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
 const DATA_MAX_BYTES = 10 * 1024 * 1024;
 
-/** Two nodes may compress the same bytes differently. */
+/** Nodes may compress the same bytes differently. */
 function unpacked(value: JsonValue[]): JsonValue[] {
   const [text, encoding] = value;
   if (value.length !== 2 || encoding !== 'base64+zstd' || typeof text !== 'string') return value;
@@ -41,24 +41,22 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
 }
 
-/** A text that is equal for accounts that are equal, whatever the order of their members. */
+/** Normalized JSON of an account, independent of member order. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
-/** A view of much larger bytes would keep all of them. */
+/** A small view would retain the whole receive buffer. */
 const copiedIfView = (result: Buffer): Buffer =>
   result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
 
 /**
- * `account`: its state is read again and told when it is another than the one told last; states between the two
- * are gone, as they are when an account changes twice within a slot. Nothing older follows what is newer, also
- * from a node that is behind the one before. When
- * nothing was told yet, it is told if a block of the gap may have written the account, or if the gap is longer
- * than is looked through.
+ * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
+ * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
+ * account, or when the gap is too long to check.
  */
 export class AccountGap implements Continuity {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** After a move: what was told or read holds for all slots up to this one. */
+  /** After a move, states up to this slot were emitted or read. */
   #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
@@ -81,7 +79,7 @@ export class AccountGap implements Continuity {
     const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
     const query = { addresses: [address], commitment, encoding, notBefore };
     for await (const [read] of readAccounts(gap.reader, query, gap.signal)) {
-      // A state that the new connection told is newer than any that was missed.
+      // Notifications of the new connection are newer.
       if (read === undefined || this.#isSuperseded(gap) || !(await this.#isNew(read, gap))) continue;
       this.#validUpTo = newer(this.#validUpTo, read.slot);
       this.#last = read.result();
@@ -119,11 +117,10 @@ export class AccountGap implements Continuity {
 }
 
 const PUBKEY_PREFIX = Buffer.from('"value":{"pubkey":"');
-/** In the order in which nodes write it, the address begins within so many bytes. */
+/** Agave writes the address within this many bytes. */
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** The account that a programNotification is of; null when it has none. */
 function addressOf(result: Buffer): Address | null {
   const at = result.subarray(0, HEAD_BYTES).indexOf(PUBKEY_PREFIX);
   if (at >= 0) {
@@ -136,19 +133,17 @@ function addressOf(result: Buffer): Address | null {
 }
 
 /**
- * `program`: the accounts that the gap's blocks may have written are read again; those that the program owns and
- * the filters let through are told once each, as they are now. An account of which the new connection told
- * meanwhile is left to it. What the runtime writes by itself, such as sysvars, is not made up for.
+ * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
+ * in their current state. Accounts buffered from the new connection are left to it. Writes by the runtime
+ * itself, such as sysvars, are not recovered.
  */
 export class ProgramGap implements Continuity {
   readonly #subscription: SubscriptionOf<'program'>;
   readonly #seenAccounts: SeenSlots;
-  /** The newest slot of which a connection told. */
   #newestSlot: Slot | null = null;
-  /** After a move: up to here an account may have been told already. */
+  /** After a move, accounts up to this slot may have been emitted. */
   #filledTo: Slot | null = null;
 
-  /** @param seenMax - accounts that are remembered. */
   constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {
     this.#subscription = subscription;
     this.#seenAccounts = new SeenSlots(seenMax);
@@ -187,7 +182,7 @@ export class ProgramGap implements Continuity {
     return account.owner === program && filters.every((filter) => passes(filter, account));
   }
 
-  /** The accounts that were written in the gap after they were told of last. */
+  /** Accounts written in the gap after they were last emitted. */
   async #missed(gap: Gap, { from, to }: SlotWindow): Promise<Address[]> {
     const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
     const slots = await gap.reader.slots(from, to, history, gap.signal);
@@ -211,7 +206,7 @@ export class ProgramGap implements Continuity {
   ): void {
     const live = new Set(gap.buffered().map(addressOf));
     for (const { address, slot, keyedResult } of accounts) {
-      // A node that is behind reads an older state than was told.
+      // A node that is behind may return an older state.
       const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
       const result = isOld || live.has(address) ? null : keyedResult();
       if (result === null) continue;

@@ -4,19 +4,16 @@ import type { Continuity } from './continuity.ts';
 import { LogsGap, SignatureGap } from './logs-gap.ts';
 import { RootGap, SlotGap } from './slot-gap.ts';
 
-/**
- * `slotsUpdates` and `vote`: nothing but the moment tells them, so what is missed is lost
- * (protocol/subscriptions.ts, column `gap`).
- */
+/** `slotsUpdates` and `vote` cannot be recovered (protocol/subscriptions.ts, column `gap`). */
 const noContinuity: Continuity = {
   decide: () => 'pass',
   fill: () => Promise.resolve(),
 };
 
-/** The kinds that are fed by a node's PubSub; the others are made of blocks. */
+/** Kinds that PubSub feeds; the others are fed from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
-/** What keeps a subscription whole across connections. */
+/** Gap handling of a subscription. */
 export function continuityOf(subscription: PubsubSubscription, seenMax: number): Continuity {
   switch (subscription.kind) {
     case 'account':

@@ -10,7 +10,7 @@ import { SignatureGap } from './logs-gap.ts';
 const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
 const tips: Readonly<Record<Commitment, number>> = { processed: 130, confirmed: 129, finalized: 98 };
 
-/** What is told of a transaction that came to a commitment while nobody looked. */
+/** Notifications for a transaction that reached a commitment during a gap. */
 async function told(commitment: Commitment, confirmationStatus: Commitment): Promise<string[]> {
   const heard: string[] = [];
   const status = { slot: 90, confirmations: null, err: null, confirmationStatus };

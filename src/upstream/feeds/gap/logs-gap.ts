@@ -21,11 +21,10 @@ import {
 } from './continuity.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
-/** In the order in which nodes write it, the signature begins within so many bytes. */
+/** Agave writes the signature within this many bytes. */
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** The signature that a logsNotification is of; null when it has none. */
 function signatureOf(result: Buffer): string | null {
   const at = result.subarray(0, HEAD_BYTES).indexOf(VALUE);
   if (at >= 0) {
@@ -37,18 +36,16 @@ function signatureOf(result: Buffer): string | null {
 }
 
 /**
- * `logs`: each transaction of the gap's blocks that is asked for is told once, in order, from confirmed blocks (or
- * finalized ones) whatever the commitment; a transaction is known by its signature.
+ * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized
+ * blocks. Transactions are identified by signature.
  */
 export class LogsGap implements Continuity {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
-  /** The newest slot of which a connection told. */
   #newestSlot: Slot | null = null;
-  /** After a move: what still comes of slots up to here may have been told. */
+  /** After a move, notifications up to this slot may be duplicates. */
   #filledTo: Slot | null = null;
 
-  /** @param seenMax - signatures that are remembered. */
   constructor(subscription: SubscriptionOf<'logs'>, seenMax: number) {
     this.#subscription = subscription;
     this.#seenSignatures = new SeenSlots(seenMax);
@@ -58,7 +55,7 @@ export class LogsGap implements Continuity {
     const slot = contextSlot(result);
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
-    // Without a gap a transaction that comes again does so in another slot, after a fork.
+    // Without a gap, a repeated signature comes from another slot after a fork.
     if (this.#filledTo !== null && slot <= this.#filledTo) {
       if (this.#seenSignatures.has(signature) || slot <= this.#seenSignatures.evictedUpTo) return 'drop';
     }
@@ -71,10 +68,10 @@ export class LogsGap implements Continuity {
     const { commitment } = this.#subscription;
     const history = commitment === 'finalized' ? commitment : 'confirmed';
     const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
-    // The new node may be behind the one before: then it tells again what that one told.
+    // The new node may be behind and repeat notifications.
     this.#filledTo = newer(newer(this.#filledTo, this.#newestSlot), newer(to, gap.from.slot));
     const slots = await gap.reader.slots(from, to, history, gap.signal);
-    // What was forgotten lies so far back that nothing can be missing there.
+    // Evicted entries precede everything that may be missing.
     const open = slots.filter((slot) => slot > this.#seenSignatures.evictedUpTo);
     await gap.reader.eachBlock(open, gap.signal, async (block) => {
       this.#emitBlock(block, gap);
@@ -102,7 +99,7 @@ export class LogsGap implements Continuity {
 
 const RECEIVED = '"receivedSignature"';
 
-/** `signature`: its status is read again; an outcome is told once, whoever tells it first. */
+/** `signature`: reads the status again; the result is emitted once. */
 export class SignatureGap implements Continuity {
   readonly #subscription: SubscriptionOf<'signature'>;
   #isReceiptSent = false;
@@ -135,7 +132,7 @@ export class SignatureGap implements Continuity {
       gap.emit(withContext(slot, RECEIVED));
     }
     if (!status.hasCommitment(commitment)) return;
-    // Statuses are of the processed slot; a node tells the slot that came to the commitment.
+    // Statuses have the processed slot; nodes report the slot of the commitment.
     const commitmentSlot = commitment === 'processed' ? slot : await gap.reader.slot(commitment);
     this.#isDone = true;
     gap.emit(withContext(commitmentSlot, writeJson({ err: status.err })), true);

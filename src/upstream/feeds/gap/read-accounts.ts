@@ -16,20 +16,19 @@ import { AccountNotification } from '../../../streams/notifier/account-notificat
 import type { ChainReader } from '../chain-reader.ts';
 import { withContext } from './continuity.ts';
 
-/** Reads many things with one question. @returns as many results, in the same order. */
 type ReadMany<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 type ReadBatcherOptions<Item, Result> = Readonly<{
-  /** Items of one question. */
+  /** Items per request. */
   itemsMax: number;
-  /** Questions at a time. */
+  /** Concurrent requests. */
   requestsMax: number;
-  /** Whether fewer items at once may well be answered. */
+  /** Whether fewer items per request may succeed. */
   isTooLarge: (fault: unknown) => boolean;
   read: ReadMany<Item, Result>;
 }>;
 
-/** How long items gather: those who wait for the same slot come within one turn or a few. */
+/** Batching delay. */
 const GATHER_MS = 5;
 
 type PendingRead<Item, Result> = Readonly<{
@@ -38,7 +37,7 @@ type PendingRead<Item, Result> = Readonly<{
   reject: (fault: unknown) => void;
 }>;
 
-/** Puts what is asked for at the same time into one question. */
+/** Batches single reads into shared requests. */
 class ReadBatcher<Item, Result> {
   readonly #options: ReadBatcherOptions<Item, Result>;
   readonly #requestSemaphore: Semaphore;
@@ -49,7 +48,7 @@ class ReadBatcher<Item, Result> {
     this.#requestSemaphore = new Semaphore(options.requestsMax);
   }
 
-  /** @throws whatever `read` throws. */
+  /** @throws as `read` does. */
   read(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
@@ -69,7 +68,7 @@ class ReadBatcher<Item, Result> {
       const results = await this.#options.read(pending.map(({ item }) => item));
       for (const [at, { resolve, reject }] of pending.entries()) {
         const result = results[at];
-        if (result === undefined) reject(new Error('an answer is too short'));
+        if (result === undefined) reject(new Error('response has too few items'));
         else resolve(result);
       }
     } catch (fault) {
@@ -82,25 +81,23 @@ class ReadBatcher<Item, Result> {
   }
 }
 
-/** Accounts that getMultipleAccounts takes at once. Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
+/** Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
 const ACCOUNTS_MAX = 100;
 
-/** Which accounts are read, and how. */
 type AccountQuery = Readonly<{
   addresses: readonly Address[];
   commitment: Commitment;
   encoding: AccountEncoding;
-  /** Only nodes that have come so far may answer. */
+  /** minContextSlot. */
   notBefore: Slot;
 }>;
 
-/** An account as a node tells it now. */
 export type ReadAccount = Readonly<{
   address: Address;
   slot: Slot;
-  /** null where it is not there, and for an account in the encoding `jsonParsed`. */
+  /** Null for a missing account and for `jsonParsed`. */
   account: Account | null;
-  /** The JSON of the account alone, and of `{pubkey, account}`, as PubSub writes them with their context. */
+  /** The notification results of an account and a program subscription. */
   result: () => Buffer;
   keyedResult: () => Buffer | null;
 }>;
@@ -141,8 +138,8 @@ async function readBatch(
   const parsed = encoding === 'jsonParsed';
   const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot: notBefore };
   const body = await reader.request('getMultipleAccounts', [addresses, config], signal);
-  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
-  const slot = slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot'));
+  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
+  const slot = slotOf(u64Of(objectOf(context, 'context').slot, 'slot'));
   return listOf(value, 'accounts').flatMap((json, at) => {
     const address = addresses[at];
     if (address === undefined) return [];
@@ -152,12 +149,11 @@ async function readBatch(
   });
 }
 
-/** Questions that go out at the same time. */
 const REQUESTS_MAX = 16;
 
 type AccountRead = Readonly<{ address: Address; notBefore: Slot }>;
 
-/** The accounts that are asked for one by one, put together again, by how they are read. */
+/** Batches of single reads, by commitment and encoding. */
 const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher<AccountRead, ReadAccount>>>();
 
 const isTooLarge = (fault: unknown): boolean => fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE';
@@ -189,9 +185,9 @@ function batcherOf(
 }
 
 /**
- * Reads accounts as they are now, as many at once as nodes allow. A single one is read together with others that
- * are asked for at the same time.
- * @throws what the reader throws; MalformedJson; AbortError.
+ * Reads accounts in their current state, up to 100 per request. Single reads are batched with concurrent
+ * ones.
+ * @throws as the reader does; MalformedJson; AbortError.
  */
 export async function* readAccounts(
   reader: ChainReader,
@@ -211,7 +207,7 @@ export async function* readAccounts(
   }
 }
 
-/** Accounts that a failed transaction still writes: who pays, and a nonce that moves on, which comes first. */
+/** A failed transaction still writes its fee payer and the nonce account of a leading AdvanceNonce. */
 function writtenByFailed({ transaction: { message } }: ExecutedTransaction): Address[] {
   const nonce = message.instructions[0]?.accounts[0];
   const keys = [message.accountKeys[0], nonce === undefined ? undefined : message.accountKeys[nonce]];
@@ -228,8 +224,7 @@ function writtenBy(executed: ExecutedTransaction): Address[] {
 }
 
 /**
- * The accounts that a block's transactions and rewards may have written. What the runtime writes by itself, such
- * as sysvars, is not among them.
+ * Accounts that a block's transactions and rewards may have written, without runtime writes such as sysvars.
  */
 export function writtenAccounts({ transactions, rewards }: Block): Set<Address> {
   const accounts = new Set(rewards.map(({ pubkey }) => pubkey));

@@ -14,48 +14,48 @@ import type { GrpcStreamLimits } from '../../geyser/grpc-stream.ts';
 import { MonitoredStream } from '../../geyser/monitored-stream.ts';
 import { RequestAcks } from '../../geyser/request-acks.ts';
 
-/** Every limit of a Geyser feed. Times in milliseconds, sizes in bytes. */
+/** Limits of the Geyser feed. Times in milliseconds, sizes in bytes. */
 export type GeyserLimits = GrpcStreamLimits &
   Readonly<{
-    /** How long a request gathers changes before it is sent: servers refuse many in a row. */
+    /** How long request changes are batched: servers reject frequent requests. */
     requestDelayMs: number;
-    /** How long at most a large request does, which says all that is wanted again. */
+    /** Longest delay for large requests: each repeats all filters. */
     requestDelayMaxMs: number;
-    /** How long `open` waits for a sign that a request is in force. */
+    /** A request counts as accepted after this long without an answer. */
     ackTimeoutMs: number;
-    /** How long `open` waits for a stream before PubSub is asked instead. */
+    /** How long `open` waits for a stream before falling back to PubSub. */
     openTimeoutMs: number;
-    /** Filters of one request: beyond it, subscriptions are refused. */
+    /** Filters per request; beyond it, subscriptions are rejected. */
     filtersMax: number;
-    /** Addresses in all filters of one request, each about 46 bytes: servers take 4 MiB. Beyond it, as with filters. */
+    /**
+     * Addresses per request, about 46 bytes each: servers accept 4 MiB. Beyond it, subscriptions are
+     * rejected.
+     */
     addressesMax: number;
-    /** Filtered subscriptions of one program that are asked for one by one; beyond it, the whole program is. */
+    /** Distinct filters per program; beyond it, the whole program is requested. */
     programFiltersMax: number;
-    /** Failures in a row after which the next server is tried. */
+    /** Consecutive failures before trying the next server. */
     failuresMax: number;
-    /** How long all servers may be away before the subscriptions are given up. */
+    /** How long all servers may be down before subscriptions fail. */
     downMaxMs: number;
-    /** Between two looks whether servers that are away are back; until then subscriptions are refused at once. */
+    /** Probe interval while all servers are down; until then, subscriptions are rejected at once. */
     awayMs: number;
-    /** Slots that are asked for again after a stream was cut; servers keep about 150. */
+    /** Longest replay after a disconnect. Servers keep about 150 slots. */
     replaySlotsMax: number;
-    /** Slots whose messages are remembered, so that none is told twice. */
+    /** Remembered slots, for deduplication. */
     seenSlotsMax: number;
-    /** Events that wait while something is fetched before the stream is stopped. */
+    /** Updates queued during a fetch before the stream is paused. */
     heldMax: number;
-    /** Mints that are remembered. */
     mintsMax: number;
-    /** How long a Token-2022 mint is believed: its scale may change. */
+    /** Lifetime of a Token-2022 mint, whose scale may change. */
     mintMaxAgeMs: number;
-    /** How long mints hold the stream back in every `mintRetryMs`; beyond it, accounts are shown in base64. */
+    /** Total wait for mints per `mintRetryMs`; beyond it, accounts are encoded in base64. */
     mintWaitMs: number;
-    /** Pause before a mint that could not be fetched is asked for again; also how long an answer is waited for. */
+    /** Pause after a failed mint fetch; also its timeout. */
     mintRetryMs: number;
-    /** Mints that are fetched at the same time. */
     mintFetchesMax: number;
   }>;
 
-/** What holds unless configuration says otherwise. */
 export const geyserLimits: GeyserLimits = {
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -90,29 +90,29 @@ type GeyserConnectionOptions = Readonly<{
   nodes: readonly GeyserNode[];
   limits: GeyserLimits;
   log: Logger;
-  /** All that is wanted now, as an encoded `SubscribeRequest`; from a slot on where one is named. */
+  /** Encodes the current `SubscribeRequest`. */
   request: (fromSlot: Slot | null) => Uint8Array;
-  /** Where a stream that was cut goes on; null where nothing was told yet. */
+  /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
 }>;
 
 interface GeyserConnectionListener {
-  /** @param at - when the server had it, Unix milliseconds. */
+  /** @param at - Unix milliseconds, from the server. */
   onUpdate(update: Update, at: bigint, node: string): void;
-  /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */
+  /** A stream replaces another: updates may repeat, or be missing before it. */
   onResumed(): void;
-  /** A server refuses what is asked, and nobody waits for an acknowledgement. */
+  /** A server rejected the request, without a waiter to fail. */
   onRejected(): void;
-  /** All servers have been away for too long. The link is stopped. */
+  /** All servers were down for too long. The connection is stopped. */
   onDown(): void;
 }
 
-/** A request of so many bytes gathers changes for a millisecond. */
+/** Request bytes per millisecond of delay. */
 const REQUEST_BYTES_PER_MS = 4_096;
 
 /**
- * The one Geyser stream of a feed: connects, asks for all that is wanted, asks anew when that changes, answers
- * pings, and goes elsewhere when a server dies, stands still or says goodbye. Times are `performance.now()`.
+ * The Geyser stream of a feed: sends the merged request and its changes, answers pings, and reconnects or
+ * fails over. Times are `performance.now()`.
  */
 export class GeyserConnection {
   readonly #options: GeyserConnectionOptions;
@@ -122,13 +122,12 @@ export class GeyserConnection {
   #at = 0;
   #stream: MonitoredStream<SubscribeUpdate | null> | null = null;
   #requestTimer: NodeJS.Timeout | null = null;
-  /** Of the newest request. */
   #requestBytes = 0;
   #reconnectTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #failures = 0;
   #downSince: number | null = null;
-  /** The stream asked for a replay and has told nothing yet. */
+  /** A replay was requested and no slot received yet. */
   #isReplayRequested = false;
   #isReplayRejected = false;
   #isPaused = false;
@@ -141,9 +140,9 @@ export class GeyserConnection {
   }
 
   /**
-   * Something else is wanted from now on.
-   * @returns kept when a server has heard of it.
-   * @throws AckTimeout when none has in time; RequestRefused.
+   * Schedules the changed request.
+   * @returns resolves when a server acknowledged it.
+   * @throws AckTimeout; RequestRejected.
    */
   updateRequest(): Promise<void> {
     const acknowledged = this.#acks.wait();
@@ -154,7 +153,7 @@ export class GeyserConnection {
     return acknowledged;
   }
 
-  /** Ends the stream; `changed` begins again. */
+  /** Ends the stream; `updateRequest` restarts it. */
   stop(): void {
     for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
     this.#requestTimer = null;
@@ -166,7 +165,7 @@ export class GeyserConnection {
     this.#acks.giveUp();
   }
 
-  /** Takes these servers from now on, at least one; a stream of another one goes on from them. */
+  /** Replaces the servers; at least one. The stream moves if its server was removed. */
   setNodes(nodes: readonly GeyserNode[]): void {
     const before = this.#node;
     this.#nodes = nodes;
@@ -180,7 +179,6 @@ export class GeyserConnection {
     this.#connect();
   }
 
-  /** Holds the server back, or no longer. */
   setPaused(paused: boolean): void {
     if (this.#isPaused === paused) return;
     this.#isPaused = paused;
@@ -226,7 +224,6 @@ export class GeyserConnection {
     this.#sendRequest(this.#isReplayRequested ? from : null);
   }
 
-  /** Sends all that is wanted, and a ping whose answer says that it was heard. */
   #sendRequest(fromSlot: Slot | null): void {
     if (this.#requestTimer !== null) clearTimeout(this.#requestTimer);
     this.#requestTimer = null;
@@ -240,7 +237,6 @@ export class GeyserConnection {
     this.#stream?.send(encodeSubscribeRequest({ ping }));
   }
 
-  /** A request says everything again, so larger ones gather changes for longer. */
   #requestDelay(): number {
     const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, this.#requestBytes / REQUEST_BYTES_PER_MS));
@@ -282,7 +278,7 @@ export class GeyserConnection {
       return;
     }
     if (code === 'INVALID_ARGUMENT' && !this.#acks.reject()) this.#listener.onRejected();
-    // With the last of what was wanted, whoever heard of it has stopped the link.
+    // The listener may have stopped or restarted the connection.
     if (!this.#isStarted || this.#stream !== null) return;
     this.#downSince ??= performance.now();
     if (performance.now() - this.#downSince > limits.downMaxMs) {
@@ -293,7 +289,7 @@ export class GeyserConnection {
     this.#failures++;
     if (this.#failures % limits.failuresMax === 0) this.#at++;
     const pause = exponentialBackoff(limits.reconnectMs, limits.reconnectMaxMs, this.#failures - 1);
-    // Not unref'd: a feed that looks for its server is alive.
+    // Not unref'd: the process must stay alive while reconnecting.
     this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
 }

@@ -15,7 +15,6 @@ import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
 import type { GeyserLimits } from './geyser-connection.ts';
 
-/** Values by key, each there for as long as somebody needs it. */
 export class RefCountedMap<Key, Value> {
   readonly #entries = new Map<Key, { readonly value: Value; count: number }>();
 
@@ -36,9 +35,8 @@ export class RefCountedMap<Key, Value> {
   }
 
   /**
-   * Somebody needs a value.
-   * @param make - called when nobody needed it before.
-   * @returns what ends that; harmless when it is over.
+   * @param make - called for a new key.
+   * @returns a function that releases the reference; idempotent.
    */
   add(key: Key, make: () => Value): () => void {
     const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
@@ -57,7 +55,7 @@ export class RefCountedMap<Key, Value> {
 const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
   filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
 
-/** The key of no filters is ''. */
+/** '' for no filters. */
 const keyOf = (filters: readonly AccountFilter[]): string =>
   filters
     .map((filter) => {
@@ -69,13 +67,13 @@ const keyOf = (filters: readonly AccountFilter[]): string =>
 
 type ProgramFiltersOptions = Readonly<{
   program: Address;
-  /** Beyond so many different ones the whole program is asked for. */
+  /** Beyond it, the whole program is requested. */
   filtersMax: number;
-  /** A name that no other filter of the request has. */
+  /** Returns a unique filter name. */
   nextName: () => string;
 }>;
 
-/** What is wanted of one program's accounts, as parts of a request. */
+/** Filters of one program's accounts, as encoded request parts. */
 class ProgramFilters {
   readonly #options: ProgramFiltersOptions;
   readonly #filters = new RefCountedMap<string, Uint8Array>();
@@ -86,17 +84,16 @@ class ProgramFilters {
     this.#whole = this.#encode([]);
   }
 
-  /** Filters that a request may need for it, also after some of what is wanted has ended. */
+  /** Filters that the request may need, also after some are removed. */
   get count(): number {
     return Math.min(this.#filters.size, this.#options.filtersMax);
   }
 
-  /** @returns what ends it; harmless when it is over. */
+  /** @returns a function that removes them; idempotent. */
   add(filters: readonly AccountFilter[]): () => void {
     return this.#filters.add(keyOf(filters), () => this.#encode(filters));
   }
 
-  /** Encoded parts of a request: one for each filter, or one for the program where all of it is needed. */
   parts(): Iterable<Uint8Array> {
     const isWhole = this.#filters.has('') || this.#filters.size > this.#options.filtersMax;
     return isWhole ? [this.#whole] : this.#filters.values();
@@ -110,8 +107,8 @@ class ProgramFilters {
 }
 
 /**
- * What a Geyser stream feeds. `slotsUpdates` is not among them because no plugin tells when a bank is frozen and
- * with what, `block` because a block costs far more than its transactions, `vote` because gossip is not told.
+ * Kinds that a Geyser stream feeds. Not `slotsUpdates`: plugins do not report frozen banks; not `block`: it
+ * costs far more than its transactions; not `vote`: gossip votes are not reported.
  */
 export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKind>([
   'account',
@@ -123,7 +120,7 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-/** In every request: the course of the slots, which tells when what was told is confirmed and finalized. */
+/** Slot updates, which carry the commitments, are part of every request. */
 const baseRequest = encodeSubscribeRequest({
   slots: new Map([['s', { interslotUpdates: true }]]),
   commitment: 'processed',
@@ -145,7 +142,7 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
 const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
   (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
 
-/** One filter for many addresses, encoded again only after they have changed. */
+/** One filter for many addresses; encoded again only after a change. */
 class AddressFilter {
   readonly #addresses = new RefCountedMap<Address, null>();
   readonly #request: (addresses: readonly Address[]) => SubscribeRequest;
@@ -180,9 +177,9 @@ class AddressFilter {
 }
 
 /**
- * One request for all that subscriptions ask, kept as encoded parts: a message of protobuf may be written in parts,
- * one behind the other. Everything is asked at `processed`. Filters of programs are the server's work: an account
- * that passes and, later in the same slot, does not any more, is told as it was when it passed.
+ * Builds one request from all subscriptions, as encoded parts: concatenated protobuf messages merge into one.
+ * Always at `processed`. Servers apply program filters: an account that matches and later in the same slot
+ * does not is emitted in its matching state.
  */
 export class SubscribeRequestBuilder {
   readonly #limits: Pick<GeyserLimits, 'filtersMax' | 'addressesMax' | 'programFiltersMax'>;
@@ -193,7 +190,7 @@ export class SubscribeRequestBuilder {
   readonly #programs = new Map<Address, ProgramFilters>();
   readonly #transactions = new RefCountedMap<string, Uint8Array>();
   #programFilters = 0;
-  /** Addresses that transactions are filtered by, but for the mentions. */
+  /** Addresses in transaction filters other than mentions. */
   #filteredAddresses = 0;
   #names = 0;
 
@@ -201,10 +198,7 @@ export class SubscribeRequestBuilder {
     this.#limits = limits;
   }
 
-  /**
-   * Takes a subscription in.
-   * @returns what takes it out again, harmless when it is out; null when there is no room for it.
-   */
+  /** @returns a function that removes the subscription, idempotent; null beyond the limits. */
   add(subscription: Subscription): (() => void) | null {
     const end = this.#addFilter(subscription);
     if (this.#fits) return end;
@@ -212,7 +206,7 @@ export class SubscribeRequestBuilder {
     return null;
   }
 
-  /** The request, encoded. @param fromSlot - where to begin; null for now. */
+  /** @param fromSlot - first slot of a replay; null for none. */
   encode(fromSlot: Slot | null): Uint8Array {
     const parts = [baseRequest, ...this.#accounts.parts()];
     for (const program of this.#programs.values()) parts.push(...program.parts());
