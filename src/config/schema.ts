@@ -19,7 +19,7 @@ import { fastHttpOptions as raw } from '../servers/fast-path/fast-http-options.t
 import { httpOptions as http } from '../servers/http/options.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
-import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-connection.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import {

@@ -10,11 +10,11 @@ import { encodeAccount } from '../../src/solana/encoding/ui-account.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { preflightFault } from '../../src/upstream/attempt.ts';
 import { WatchedTransaction } from '../../src/upstream/confirmations/watched-transaction.ts';
-import { canonicalJson } from '../../src/upstream/feeds/gap/canonical-json.ts';
-import { contextValue, rawMembers } from '../../src/upstream/feeds/gap/context.ts';
-import { readRoot } from '../../src/upstream/feeds/gap/root-gap.ts';
+import { canonicalJson } from '../../src/upstream/feeds/gap/account-gap.ts';
+import { contextValue, rawMembers } from '../../src/upstream/feeds/gap/continuity.ts';
+import { readRoot } from '../../src/upstream/feeds/gap/slot-gap.ts';
+import { readSlotInfo, slotInfoJson } from '../../src/upstream/feeds/pubsub-message.ts';
 import { readSignatureStatuses } from '../../src/upstream/feeds/signature-statuses.ts';
-import { readSlotInfo, slotInfoJson } from '../../src/upstream/feeds/slot-info.ts';
 import { parseRetryAfter } from '../../src/upstream/retry-after.ts';
 import {
   readEpochInfo,

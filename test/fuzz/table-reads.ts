@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/base/log.ts';
 import { programs } from '../../src/solana/programs.ts';
-import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
-import { TableLoader } from '../../src/upstream/shreds/table-loader.ts';
+import { TableLoader } from '../../src/upstream/shreds/lookup-tables.ts';
+import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 
 export const from = 'nodes';
 export const covers = ['upstream/shreds/table-reads.ts'];

@@ -5,9 +5,8 @@ import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
-import { DeshredClient } from '../../src/upstream/shreds/deshred-client.ts';
-import { EntriesClient } from '../../src/upstream/shreds/entries-client.ts';
-import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { DeshredClient, EntriesClient } from '../../src/upstream/shreds/shred-clients.ts';
+import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { generateEntries, generateWire, keyBytes, signatureAt } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
 
@@ -123,7 +122,7 @@ describe('a client of SubscribeEntries', () => {
     server.entriesCalls[0]!.write(entryMessage(9, 1));
     await until(() => batches.length === 1);
     expect(server.entriesCalls).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('Skipped a malformed gRPC message'))).toHaveLength(1);
   });
 
   it('waits for a server that is not there yet', async () => {

@@ -67,7 +67,7 @@ describe('packets that the leader did not sign', () => {
     const told = deshredding({ leaderOf });
     pushAll(told.deshredder, packets);
     pushAll(told.deshredder, packets);
-    expect(told.deshredder.stats.drops.forged).toBe(128);
+    expect(told.deshredder.stats.drops.invalidSignature).toBe(128);
     // The same signature of the same root is wrong again without a second look.
     expect(told.deshredder.stats.signatures).toBe(1);
     expect(told.slots).toEqual([]);
@@ -258,7 +258,7 @@ describe('what a deshredder holds', () => {
     isKnown = true;
     told.deshredder.releasePending();
     expect(told.deshredder.usage.pendingBytes).toBe(0);
-    expect(told.deshredder.stats.accepted).toBe(pending - drops.leaderUnknown);
+    expect(told.deshredder.stats.accepted).toBe(pending - drops.unknownLeader);
     // The rest of the slot completes it.
     pushAll(told.deshredder, packets);
     expect(told.batches).toHaveLength(1);
@@ -281,8 +281,8 @@ describe('what a deshredder holds', () => {
   it('is nothing of slots whose leader is not known when they are not to wait', () => {
     const told = deshredding({ leaderOf: () => null });
     pushAll(told.deshredder, generateSlot(9, [500]).packets);
-    expect(told.deshredder.usage).toMatchObject({ heldBytes: 0, slots: 0 });
-    expect(told.deshredder.stats.drops.leaderUnknown).toBe(64);
+    expect(told.deshredder.usage).toMatchObject({ pendingBytes: 0, slots: 0 });
+    expect(told.deshredder.stats.drops.unknownLeader).toBe(64);
   });
 });
 

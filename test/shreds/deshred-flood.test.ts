@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deshredLimits } from '../../src/upstream/shreds/deshred-limits.ts';
+import { deshredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { createRandom, type Random } from '../fuzz/engine/mutate.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
@@ -61,7 +61,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds in a flood of forged ones a
     expect(Buffer.from(batches[0]!.entries).equals(demoEntries)).toBe(true);
     expect(deshredder.stats).toMatchObject({ slotsCompleted: 1, slotsGivenUp: 0 });
     vi.runAllTimers();
-    expect(deshredder.usage).toMatchObject({ bytes: 0, unjudgedBytes: 0 });
+    expect(deshredder.usage).toMatchObject({ bytes: 0, unverifiedBytes: 0 });
   };
 
   it('give all their transactions, though each comes after twenty-four forged ones', () => {
@@ -121,7 +121,7 @@ describe('shreds that wait to be judged', () => {
     }
     expect(vi.getTimerCount()).toBe(0);
     const { drops, accepted } = told.deshredder.stats;
-    expect([drops.forged + drops.unjudged, accepted]).toEqual([FORGED, 0]);
+    expect([drops.invalidSignature + drops.unverified, accepted]).toEqual([FORGED, 0]);
   });
 
   it('come to be told though nothing comes after them', () => {
@@ -159,7 +159,7 @@ describe('shreds that wait to be judged', () => {
       return copy;
     });
     for (const copy of copies) told.deshredder.push(copy);
-    expect(told.deshredder.stats.drops.forged).toBe(64);
+    expect(told.deshredder.stats.drops.invalidSignature).toBe(64);
     for (let nth = 0; nth < SPENT; nth++) told.deshredder.push(forged());
     for (let nth = 0; nth < packets.length; nth++) {
       told.deshredder.push(copies[nth]!);

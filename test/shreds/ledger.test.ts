@@ -9,7 +9,7 @@ import { addressBytes } from '../../src/solana/address.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
 import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
-import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { at, Lab } from '../localnet/ledger/lab.ts';
 
 /** What the shred stage asks its nodes, asked of the embedded ledger with its real programs. */

@@ -213,7 +213,7 @@ for (let slot = FIRST_SLOT; told.deshredder.stats.packets < packetsMax; slot++) 
 measure();
 console.log(told.deshredder.stats);
 const grownMib = (usedAtMost - (usedAtFirst ?? 0)) / 1024 / 1024;
-console.log(`memory grew by ${grownMib.toFixed(0)} MiB, up to ${GROWTH_MAX_MIB} are allowed`);
-const { unjudged } = told.deshredder.stats.drops;
-if (unjudged === 0) console.log('all that was forged could be judged: this was no storm');
-process.exitCode = wrong === 0 && grownMib <= GROWTH_MAX_MIB && unjudged > 0 ? 0 : 1;
+console.log(`memory growth: ${grownMib.toFixed(0)} MiB, limit: ${GROWTH_MAX_MIB} MiB`);
+const { unverified } = told.deshredder.stats.drops;
+if (unverified === 0) console.log('no shred was dropped unverified: the load was too low');
+process.exitCode = wrong === 0 && grownMib <= GROWTH_MAX_MIB && unverified > 0 ? 0 : 1;

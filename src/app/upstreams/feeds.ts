@@ -2,10 +2,10 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../../upstream/feeds/feeds.ts';
-import { hasGeyser } from '../../upstream/feeds/geyser/geyser-connection.ts';
+import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-connection.ts';
 import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
-import type { GeyserLimits } from '../../upstream/feeds/geyser/geyser-limits.ts';
 import type { FeedLimits } from '../../upstream/feeds/limits.ts';
+import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { NodeConfig } from '../../upstream/node.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 

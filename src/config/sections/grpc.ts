@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { messageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
 import { grpcServerOptions as server } from '../../servers/grpc/options.ts';
 import { geyserHubOptions as hub } from '../../streams/geyser/geyser-hub-options.ts';
-import type { GrpcStreamLimits } from '../../upstream/feeds/geyser/grpc-stream-limits.ts';
 import { geyserSourceOptions as source } from '../../upstream/geyser/geyser-source-options.ts';
-import { deshredLimits as deshred } from '../../upstream/shreds/deshred-limits.ts';
-import { shredLimits as shred } from '../../upstream/shreds/shred-limits.ts';
+import type { GrpcStreamLimits } from '../../upstream/geyser/grpc-stream.ts';
+import { deshredLimits as deshred, shredLimits as shred } from '../../upstream/shreds/shreds-config.ts';
 import { sendersOf } from '../../upstream/shreds/udp-shred-receiver.ts';
 import {
   anything,

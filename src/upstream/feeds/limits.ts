@@ -1,58 +1,48 @@
-/** Every limit of the feeds that come from nodes, in one place. Times in milliseconds, sizes in bytes. */
+/** Limits of the feeds. Times in milliseconds, sizes in bytes. */
 export type FeedLimits = Readonly<{
-  /** From the first packet until a node's PubSub has taken a subscription to its slots. */
+  /** From connect until the node accepts the slot subscription. */
   handshakeTimeoutMs: number;
-  /** The longest message that is taken from a node. */
   messageMaxBytes: number;
-  /** The longest request that nodes take. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
+  /** Longest request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
   requestMaxBytes: number;
-  /** Between two of our pings. */
   pingIntervalMs: number;
-  /** How long a node may say nothing after a ping. */
   pongTimeoutMs: number;
-  /** How long a node may take to acknowledge a subscription. */
   ackTimeoutMs: number;
   /**
-   * How long `open` looks for a node that feeds a subscription: longer than one node may take, shorter than whoever
-   * asks waits, also when Geyser was tried before.
+   * Timeout of `open`: longer than one node may take, shorter than clients wait, including a failed Geyser
+   * attempt.
    */
   openTimeoutMs: number;
-  /** Subscriptions on one connection; beyond it the node gets another one. */
+  /** Subscriptions per connection; beyond it, another connection opens. */
   connectionSubscriptionsMax: number;
-  /** Connections to one node. */
   nodeConnectionsMax: number;
-  /** How long a connection may tell of no new slot while the network moves on. */
+  /** How long a connection may report no new slot while the network advances. */
   stallMs: number;
-  /** Slots a connection may be behind the network. */
   lagMaxSlots: number;
-  /** Pause before a node is connected to again that refused or died; doubles with each. */
+  /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: number;
   reconnectMaxMs: number;
-  /** Subscriptions that move to another node at the same time. */
+  /** Concurrent moves to another node. */
   movesMax: number;
-  /** How long a subscription may take to find a new node and to learn what it missed. */
+  /** Time to attach to another node and to fill the gap. */
   gapTimeoutMs: number;
-  /** The longest gap that is filled, in slots. */
+  /** Longest gap that is filled, in slots. */
   gapBlocksMax: number;
-  /** Slots that a gap begins before the newest that was told: what lay there may not have been confirmed. */
+  /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
   gapMarginSlots: number;
-  /** Gaps that are read at the same time. */
   gapFillsMax: number;
-  /** Notifications of one subscription that wait until its gap is filled. */
+  /** Notifications per subscription buffered during a gap fill. */
   heldMax: number;
-  /** Messages of one subscription that are remembered, so that none is told twice. */
+  /** Remembered messages per subscription, for deduplication. */
   seenMax: number;
-  /** Decoded blocks that are kept for whoever asks next. */
   blocksKept: number;
-  /** And how many bytes of them, as nodes send them. */
+  /** Size of the cached blocks, as received. */
   blocksKeptBytes: number;
-  /** Blocks that are read at the same time. */
   blockReadsMax: number;
-  /** Slots the follower of blocks may be behind before it gives its listeners up. */
+  /** Lag after which block subscriptions fail. */
   followerLagMaxSlots: number;
 }>;
 
-/** Limits that suit a handful of remote nodes. */
 export const feedLimits: FeedLimits = {
   handshakeTimeoutMs: 4_000,
   messageMaxBytes: 128 * 1024 * 1024,

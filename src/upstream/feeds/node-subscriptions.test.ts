@@ -27,7 +27,7 @@ function start() {
 describe('an acknowledgement that comes too late', () => {
   it('is given back', async () => {
     const { sent, vote, acknowledge } = start();
-    expect(await vote()).toEqual({ kind: 'unanswered' });
+    expect(await vote()).toEqual({ kind: 'timeout' });
     acknowledge(0, 5);
     expect(sent.map(({ method, params }) => [method, params])).toEqual([
       ['voteSubscribe', []],

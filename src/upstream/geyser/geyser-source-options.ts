@@ -1,47 +1,43 @@
-import type { GrpcStreamLimits } from '../feeds/geyser/grpc-stream-limits.ts';
+import type { GrpcStreamLimits } from './grpc-stream.ts';
 
-/**
- * What can be chosen of the source of gRPC streams. Bounds that nobody needs to move stand where they are kept. Times
- * in milliseconds, sizes in bytes.
- */
+/** Options of the Geyser source. Times in milliseconds, sizes in bytes. */
 export type GeyserSourceOptions = GrpcStreamLimits &
   Readonly<{
-    /** What servers are asked for: what streams want, put together, or everything always. */
+    /** `union`: the merged filters of all streams. `full`: everything, always. */
     demand: 'union' | 'full';
-    /** How long a request gathers changes before it is sent: servers refuse many in a row. */
+    /** How long request changes are batched: servers reject frequent requests. */
     requestDelayMs: number;
-    /** How long a silent server is waited for until a request counts as taken. */
+    /** A request counts as accepted after this long without an answer. */
     ackTimeoutMs: number;
-    /** How long a wish waits at most for the servers to take it. */
+    /** How long a filter set waits for servers to accept it. */
     openTimeoutMs: number;
-    /** Filters of one request; beyond it, broader ones take their place. */
+    /** Filters per request; beyond it, broader filters replace them. */
     filtersMax: number;
     /**
-     * Addresses in all filters of one kind of update; beyond it, all updates of that kind are asked for. Where PubSub
-     * stands in, subscriptions to accounts and owners; beyond it, wishes are refused.
+     * Addresses per filter kind; beyond it, all updates of that kind are requested. With the PubSub fallback:
+     * account and program subscriptions; beyond it, filter sets are rejected.
      */
     addressesMax: number;
-    /** Slots before the oldest unfinished one from which a stream that was cut asks for a replay. */
+    /** Slots before the oldest incomplete one at which the replay after a disconnect starts. */
     replayMarginSlots: number;
-    /** Slots before the newest one from which a replay is asked for at most; servers keep about 150. */
+    /** Slots before the newest one at which a replay may start. Servers keep about 150. */
     replaySlotsMax: number;
-    /** Replays for wishes that name a slot, at the same time. */
+    /** Concurrent replays for filter sets with `from_slot`. */
     backfillsMax: number;
-    /** How long one of them may take. */
+    /** Timeout of one backfill. */
     backfillTimeoutMs: number;
-    /** How long a hole that no server replays may take to be read from blocks. */
+    /** Timeout for reading a gap from blocks. */
     fillTimeoutMs: number;
-    /** The longest such hole, in slots. */
+    /** Longest gap read from blocks, in slots. */
     fillSlotsMax: number;
-    /** Slots that are remembered, so that nothing is told twice. */
+    /** Tracked slots, for deduplication. */
     slotsMax: number;
-    /** Updates of one slot that are remembered; what comes beyond it may be told more than once. */
+    /** Tracked updates per slot; updates beyond it may be duplicated. */
     slotUpdatesMax: number;
-    /** Where PubSub stands in, accounts that wait for their blocks; beyond it, those of the oldest slot are lost. */
+    /** PubSub fallback: accounts waiting for their block; beyond it, those of the oldest slot are lost. */
     waitingAccountsMax: number;
   }>;
 
-/** What holds unless configuration says otherwise. */
 export const geyserSourceOptions: GeyserSourceOptions = {
   demand: 'union',
   connectTimeoutMs: 3_000,

@@ -13,7 +13,7 @@ const cuckoo: CuckooFilterMessage = {
   hashAlgorithm: 0,
 };
 
-/** The one filter of each kind that is asked for. */
+/** The first merged filter of each kind. */
 function asked(request: SubscribeRequest) {
   const union = new FilterMerger({ filtersMax: 10, addressesMax: 10 });
   union.add(request);
@@ -25,7 +25,7 @@ function asked(request: SubscribeRequest) {
   return { accounts: only(accounts), transactions: only(transactions) };
 }
 
-/** What a stream wants beside its cuckoo filter is one axis with it: either lets an update pass. */
+/** Each axis of a cuckoo filter also matches by its plain address list. */
 describe('a wish with a cuckoo filter, which no server is sent', () => {
   it('asks for all accounts, not for the list beside it', () => {
     const accounts = new Map([['a', { account: [at(1)], cuckooAccounts: cuckoo }]]);

@@ -3,9 +3,10 @@ import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.
 import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { type GeyserNode, redactMessage, SUBSCRIBE } from '../feeds/geyser/geyser-connection.ts';
-import { geyserLimits } from '../feeds/geyser/geyser-limits.ts';
-import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import { geyserLimits } from '../feeds/geyser/geyser-connection.ts';
+import { type GeyserNode, SUBSCRIBE } from '../geyser/geyser-node.ts';
+import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { redactMessage } from '../geyser/monitored-stream.ts';
 
 /** What became of a stream of a node's Geyser. */
 export type GeyserReport = Readonly<{
@@ -23,7 +24,7 @@ const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
 };
 
 const faultOf = ({ code, message }: GrpcStatus, node: GeyserNode): string =>
-  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node)}`);
+  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node.grpc, node.headers)}`);
 
 function slotIn(bytes: Buffer): Slot | null {
   try {

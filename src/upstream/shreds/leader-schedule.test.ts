@@ -4,7 +4,7 @@ import { createLogger } from '../../base/log.ts';
 import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { slot } from '../../solana/units.ts';
 import { LeaderSchedule, readEpochInfo, readLeaderSchedule, readShredVersion } from './leader-schedule.ts';
-import { shredLimits } from './shred-limits.ts';
+import { shredLimits } from './shreds-config.ts';
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const name = (byte: number): Address => addressFromBytes(key(byte));

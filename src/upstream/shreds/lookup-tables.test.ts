@@ -6,7 +6,7 @@ import { programs } from '../../solana/programs.ts';
 import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../../solana/units.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
-import { shredLimits } from './shred-limits.ts';
+import { shredLimits } from './shreds-config.ts';
 
 const log = createLogger('silent', () => {});
 const NONE = new Uint8Array();

@@ -2,8 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import type { shredLimits } from './shred-limits.ts';
-import type { UdpShredsConfig } from './shreds-config.ts';
+import type { shredLimits, UdpShredsConfig } from './shreds-config.ts';
 import { sendersOf, UdpShredReceiver } from './udp-shred-receiver.ts';
 
 async function started(config: Partial<UdpShredsConfig> = {}, limits: Partial<typeof shredLimits> = {}) {

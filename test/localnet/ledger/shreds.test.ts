@@ -120,8 +120,8 @@ describe('the shreds of the embedded ledger', () => {
     );
     expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(blockhash);
     expect(receiver.completed).toEqual([1n, 2n]);
-    const { version, forged, equivocation, inconsistent } = receiver.stats.drops;
-    expect([version, forged, equivocation, inconsistent, receiver.stats.brokenChains]).toEqual(
+    const { version, invalidSignature, equivocation, inconsistent } = receiver.stats.drops;
+    expect([version, invalidSignature, equivocation, inconsistent, receiver.stats.brokenChains]).toEqual(
       Array(5).fill(0),
     );
   });

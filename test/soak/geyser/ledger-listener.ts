@@ -4,7 +4,7 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
 import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
-import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import { longTimeouts } from './long-timeouts.ts';
 
 /** What was heard of one slot, in order. */

@@ -92,7 +92,7 @@ describe('a gap', () => {
     await heard.until(({ failures, raw }) => failures.length + raw.length > 0, 'the failure, at once');
     expect([heard.raw, scene.asked]).toEqual([[], []]);
     expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
-    const given = scene.logged.find((line) => line.includes('gave a subscription up'));
+    const given = scene.logged.find((line) => line.includes('Subscription failed'));
     expect(given).toContain('GapTooLong');
   });
 

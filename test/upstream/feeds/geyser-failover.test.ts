@@ -101,7 +101,7 @@ describe('a subscription that Geyser feeds', () => {
     const slots = heard.results.map(({ slot }) => Number(slot));
     expect(slots).toEqual(slots.map((_, index) => 100 + index));
     expect(heard.failure).toBeNull();
-    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+    expect(log.join()).toContain('Geyser subscription failed over to PubSub');
   });
 
   it('is told nothing more when it ended before, and nobody else is asked', async () => {
@@ -177,7 +177,7 @@ describe('a subscription to transactions that Geyser feeds', () => {
     await heard.count((TIP - 99) * PER_BLOCK);
     expect(placesOf(heard)).toEqual(places(100, TIP));
     expect(heard.failure).toBeNull();
-    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+    expect(log.join()).toContain('Geyser subscription failed over to PubSub');
   });
 
   it('is owed nothing from before it was opened, and reads blocks together with others', async () => {

@@ -25,7 +25,7 @@ describe('a Geyser server that is away', () => {
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject(refused);
     expect(rig.requested).toHaveLength(asked);
     server.onRequest = () => server.send(slotIs(100, 'processed'));
-    await until(() => rig.log.join().includes('is back'), 'it is back');
+    await until(() => rig.log.join().includes('recovered'), 'the recovery');
     const heard = await rig.open(watch(payer.address));
     expect(heard.failure).toBeNull();
   });

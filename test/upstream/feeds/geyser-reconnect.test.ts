@@ -6,7 +6,7 @@ import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import type { TransactionMeta } from '../../../src/solana/transaction/transaction-meta.ts';
 import { lamports, type Slot, slot } from '../../../src/solana/units.ts';
-import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FillBlocks, GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
@@ -191,7 +191,7 @@ describe('a Geyser stream that is cut', () => {
     const { server, rig } = await start(1, { stallMs: 100 });
     await rig.open(watch(address));
     await server.until(() => server.streams.length >= 2);
-    expect(rig.log.join()).toContain('no new slot for too long');
+    expect(rig.log.join()).toContain('no new slot for longer than stall_ms');
   });
 
   it('is given up when all servers have been away for too long', async () => {

@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
-import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
@@ -185,13 +185,13 @@ describe('a gRPC stream', () => {
       accept(stream);
       session.goaway();
     });
-    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'the server says goodbye' });
+    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'server sent GOAWAY' });
   });
 
   it('ends when nobody listens, when the server is silent, and when the stream is cut', async () => {
-    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('nobody listens there (ECONNREFUSED)');
+    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('connection refused (ECONNREFUSED)');
     const silent = await listen(() => {});
-    expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('no answer in time');
+    expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('connect timeout');
     const cutting = await listen((stream, session) => {
       accept(stream);
       session.destroy();
@@ -209,7 +209,7 @@ describe('a gRPC stream', () => {
     await call.count(1);
     line.freeze();
     const status = await call.ended;
-    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'no answer to a ping' });
+    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'ping timeout' });
   });
 
   it.each([

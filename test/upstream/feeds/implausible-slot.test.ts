@@ -76,7 +76,7 @@ describe('a node that tells of a slot that cannot be', () => {
     await heard.until(({ raw }) => raw.length > 3, 'what comes next');
     expect(heard.raw.filter((raw) => slotIn(raw) > 100_000n)).toEqual([]);
     expect(heard.failures).toEqual([]);
-    expect(scene.logged.join()).toContain('a slot that cannot be');
+    expect(scene.logged.join()).toContain('implausible slot');
   });
 
   it('is left for a root that cannot be in a slot that can', async () => {

@@ -152,7 +152,7 @@ describe('a gap at confirmed', () => {
 
 describe('a node that falls behind the network', () => {
   const vote = subscriptionOf('vote');
-  const behind = (): number => scene.logged.filter((line) => line.includes('behind the network')).length;
+  const behind = (): number => scene.logged.filter((line) => line.includes('lagging')).length;
 
   async function fallBehind(): Promise<void> {
     scene = await stage([healthy, healthy]);

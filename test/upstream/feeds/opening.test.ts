@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/healthy.ts';
@@ -103,7 +103,9 @@ describe('the opening of a subscription', () => {
     const lines: string[] = [];
     await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
     expect(good.count('voteSubscribe')).toBe(1);
-    expect(lines.filter((line) => line.includes('not valid') && line.includes('node-0'))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes('Invalid upstream PubSub') && line.includes('node-0')),
+    ).toHaveLength(1);
     expect(lines.join()).not.toContain('geheim');
     const none = feedOf(['ws://127.0.0.1:1/#x'], { openTimeoutMs: 60_000 }).open(vote, new Recorder());
     await expect(none).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });

@@ -224,7 +224,7 @@ describe('a wish that names a slot', () => {
     expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
     other.onRequest = refuse;
     await rig.source.subscribe({ entry: ['e'] }, slot(99)).ready;
-    expect(rig.log.join()).toContain('no Geyser server tells old slots again');
+    expect(rig.log.join()).toContain('No Geyser server supports from_slot replay');
   });
 
   it('is told from the oldest slot on that a server has, where it says so', async () => {

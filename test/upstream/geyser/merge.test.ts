@@ -372,7 +372,7 @@ describe('a server that stands still', () => {
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     await server.until(() => server.streams.length > 1);
-    expect(rig.log.join()).toContain('no new slot for too long');
+    expect(rig.log.join()).toContain('no new slot for longer than stall_ms');
     expect(rig.log.join()).not.toContain('a-secret-token');
   });
 });

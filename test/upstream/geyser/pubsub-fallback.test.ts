@@ -156,7 +156,7 @@ describe('the accounts of a network without Geyser', () => {
     stage.source.subscribe(wanting({ account: [keyOf(2)], owner: [keyOf(3)] }, { owner: [keyOf(4)] }), null);
     expect(watched(stage)).toEqual([address, keyOf(2), `of ${keyOf(4)}`]);
     expect(stage.ended).toEqual([]);
-    const line = expect.stringContaining('accounts that it does not name');
+    const line = expect.stringContaining('PubSub fallback emits only accounts named');
     expect(stage.log).toEqual([line]);
     // A warning a minute.
     stage.source.subscribe(wide, null);
@@ -194,7 +194,7 @@ describe('the accounts of a network without Geyser', () => {
     const refused = (request: SubscribeRequest) => () => stage.source.subscribe(request, null);
     expect(refused(naming(2, 3))).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
     expect(refused(naming(1, 2, 3))).toThrow(expect.objectContaining({ code: 'FILTER_LIMIT' }));
-    expect(stage.log).toEqual([expect.stringContaining('more accounts are wanted')]);
+    expect(stage.log).toEqual([expect.stringContaining('PubSub account subscription limit reached')]);
     expect(watched(stage)).toEqual([address]);
     stage.source.subscribe(naming(1, 2), null).end();
     await stage.source.subscribe(naming(3), null).ready;
@@ -246,7 +246,7 @@ describe('accounts that wait for their block', () => {
     await wish.ready;
     for (const slot of [101, 101, 102, 102, 101]) stage.account(slot, slot);
     expect(stage.lost).toEqual([]);
-    expect(stage.log).toEqual([expect.stringContaining('more accounts wait for their blocks')]);
+    expect(stage.log).toEqual([expect.stringContaining('Pending account limit reached')]);
     for (const slot of [101, 102]) stage.blocks.set(slot, blockOf(slot, 1));
     stage.slot(103);
     await stage.until(() => stage.emitted.includes('102 confirmed'));

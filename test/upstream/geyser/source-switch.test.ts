@@ -69,8 +69,8 @@ it('streams go on from PubSub and blocks when the last node with Geyser goes, an
   await stage.until(() => stage.emitted.includes('102 processed'));
   expect(after.take()).toEqual(['m meta 102']);
   expect(stage.log).toEqual([
-    expect.stringContaining('no node with Geyser is left'),
-    expect.stringContaining('a node with Geyser is there'),
+    expect.stringContaining('No node has Geyser'),
+    expect.stringContaining('Geyser available'),
   ]);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import type { SlotInfo } from '../slot-info.ts';
+import type { SlotInfo } from '../pubsub-message.ts';
 import type { Gap } from './continuity.ts';
 import { SlotGap } from './slot-gap.ts';
 
@@ -14,7 +14,7 @@ const at = (value: number): SlotInfo => ({
 const message = (value: number): Buffer =>
   Buffer.from(`{"parent":${value - 1},"root":${value - 32},"slot":${value}}`);
 
-/** The slots told of a gap from 1000 to 1003, behind which the chain goes on. */
+/** Emitted slots of a gap from 1000 to 1003. */
 async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<number[]> {
   const told: number[] = [];
   const chain = Array.from({ length: 14 }, (_, index) => slot(993 + index));

@@ -4,8 +4,8 @@ import { createLogger } from '../../../base/log.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { signatureFromBytes } from '../../../solana/signature.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { LateSignatures } from './late-signatures.ts';
-import type { RequestFn } from './request-fn.ts';
 
 function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signature'> {
   const bytes = Buffer.alloc(64);
@@ -13,9 +13,9 @@ function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signat
   return { kind: 'signature', signature: signatureFromBytes(bytes), commitment, received: false };
 }
 
-/** A node that answers when it is told to. */
+/** A node whose responses the test triggers. */
 class SlowNode {
-  /** Signatures of each question. */
+  /** Signatures of each request. */
   readonly asked: (readonly string[])[] = [];
   pending = 0;
   pendingMost = 0;
@@ -68,7 +68,7 @@ describe('signatures that landed before', () => {
     expect(node.asked.map(({ length }) => length)).toEqual([256, 256, 88]);
     expect(new Set(node.asked.flat()).size).toBe(600);
     expect(node.pendingMost).toBe(1);
-    // The slot that is confirmed, not the processed one at which the statuses were looked at.
+    // The confirmed slot, not the context slot of the statuses.
     expect(told[0]).toEqual({ context: { slot: 3 }, value: { err: null } });
   });
 

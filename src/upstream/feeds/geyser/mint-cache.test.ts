@@ -4,8 +4,8 @@ import type { Account } from '../../../solana/account/account.ts';
 import { addressBytes, addressFromBytes } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
 import { lamports } from '../../../solana/units.ts';
+import type { RequestFn } from '../chain-reader.ts';
 import { MintCache } from './mint-cache.ts';
-import type { RequestFn } from './request-fn.ts';
 
 const limits = {
   mintsMax: 100,

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { noStats } from './deshred-stats.ts';
-import { DropReport } from './drop-report.ts';
+import { DropReport, noStats } from './deshred-stats.ts';
 
 it('tells what was dropped since the last time, as a warning where it is much, and of nothing nothing', () => {
   const shreds = noStats();
@@ -17,11 +16,11 @@ it('tells what was dropped since the last time, as a warning where it is much, a
   shreds.drops.version = 3;
   strangers = 2;
   report.report();
-  shreds.drops.forged = 5_000;
+  shreds.drops.invalidSignature = 5_000;
   report.report();
   report.report();
   expect(lines).toMatchObject([
-    { level: 30, dropped: { version: 3, strangers: 2 } },
-    { level: 40, dropped: { forged: 5_000 } },
+    { level: 30, dropped: { version: 3, unknownSenders: 2 } },
+    { level: 40, dropped: { invalidSignature: 5_000 } },
   ]);
 });

@@ -1,43 +1,42 @@
-import type { GeyserLimits } from './geyser-limits.ts';
-
-/** No server heard of a request in time. */
 export class AckTimeout extends Error {
   override readonly name = 'AckTimeout';
 }
 
-/** A server refuses a request. */
-export class RequestRejected extends Error {
-  override readonly name = 'RequestRefused';
+class RequestRejected extends Error {
+  override readonly name = 'RequestRejected';
 }
+
+/** Milliseconds. */
+type AckTimeouts = Readonly<{ ackTimeoutMs: number; openTimeoutMs: number }>;
 
 type Waiter = {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
-  /** The ping that follows the request it waits for; 0 while that is not sent. */
+  /** Id of the ping after the request; 0 until it is sent. */
   id: number;
 };
 
-/** Of ours; 1 answers the server's pings. */
+/** `PONG_ID` is 1. */
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
 /**
- * Who waits until a server has heard what is wanted now. Geyser acknowledges no request; the ping that is sent
- * behind it is answered, and where it is not, some time must do.
+ * Waits for the acknowledgement of requests. Geyser acknowledges none, so a ping follows each request;
+ * without an answer, the request counts as accepted after `ackTimeoutMs`.
  */
 export class RequestAcks {
-  readonly #limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>;
+  readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();
   #id = FIRST_ID;
   #markOpen = false;
   #silenceTimer: NodeJS.Timeout | null = null;
 
-  constructor(limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>) {
+  constructor(limits: AckTimeouts) {
     this.#limits = limits;
   }
 
-  /** Waits for the next request. @throws AckTimeout, RequestRefused */
+  /** Waits for the next request. @throws AckTimeout, RequestRejected */
   wait(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(waiter, new AckTimeout()), this.#limits.openTimeoutMs);
@@ -46,7 +45,7 @@ export class RequestAcks {
     });
   }
 
-  /** A request goes out. @returns the id of the ping to send behind it. */
+  /** @returns the id of the ping to send after the request. */
   startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
@@ -54,7 +53,7 @@ export class RequestAcks {
     return this.#id;
   }
 
-  /** The server accepted the stream: from now on, silence says yes. */
+  /** From here on, no answer within `ackTimeoutMs` means acceptance. */
   markOpen(): void {
     this.#markOpen = true;
     this.#startSilenceTimer();
@@ -64,14 +63,14 @@ export class RequestAcks {
     for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
   }
 
-  /** The stream is gone: the next one asks again. */
+  /** The stream ended: waiters wait for the next request. */
   reset(): void {
     this.#markOpen = false;
     this.#stopSilenceTimer();
     for (const waiter of this.#waiters) waiter.id = 0;
   }
 
-  /** A server refuses the newest request. @returns whether anybody waited for it. */
+  /** Rejects all waiters. @returns whether there were any. */
   reject(): boolean {
     const wasAwaited = this.#waiters.size > 0;
     for (const waiter of this.#waiters) this.#settle(waiter, new RequestRejected());

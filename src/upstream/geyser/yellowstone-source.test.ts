@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { slot as slotOf } from '../../solana/units.ts';
-import { Backfills } from './backfills.ts';
+import { Backfills } from './yellowstone-source.ts';
 
-/** Tellings that a test ends. */
+/** Backfills whose replays the test completes. */
 function start(max: number) {
   const tellings: { from: bigint; end: () => void }[] = [];
   const backfills = new Backfills(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Block } from '../../solana/block.ts';
 import { slot } from '../../solana/units.ts';
-import { BlockCache } from './block-cache.ts';
+import { BlockCache } from './chain-reader.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const read = Promise.resolve({} as Block);
 
-/** Blocks of slots 1, 2, …, each of so many bytes. */
+/** A cache with blocks of these sizes at slots 1, 2, … */
 function keep(...bytes: number[]): BlockCache {
   const kept = new BlockCache({ blocksMax: 3, bytesMax: 100, idleMs: 1_000 });
   for (const [at, size] of bytes.entries()) {

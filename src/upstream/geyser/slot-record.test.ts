@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SeenKeys } from './seen-keys.ts';
+import { SeenKeys } from './slot-record.ts';
 
 const bytesOf = (number: number, length: number): Uint8Array =>
   Buffer.concat([
@@ -31,7 +31,7 @@ describe('seen keys', () => {
   });
 
   it('tell addresses apart that were made so that words of theirs cancel each other', () => {
-    // The inverse of value ^ (value >>> 15): it is the highest bit after that step that is turned.
+    // Inverse of value ^ (value >>> 15), applied to the highest bit.
     const turned = (word: number): number => {
       const value = (word ^ (word >>> 15) ^ 0x8000_0000) >>> 0;
       return (value ^ (value >>> 15) ^ (value >>> 30)) >>> 0;
@@ -40,7 +40,7 @@ describe('seen keys', () => {
     for (let run = 0; run < 2_000; run++) {
       const seen = new SeenKeys(100_000);
       const [root, signature] = [bytesOf(run, 32), bytesOf(run + 1, 64)];
-      // Each with an even number of its words turned.
+      // An even number of changed words each.
       for (let words = 0; words < 256; words++) {
         const address = Buffer.from(root);
         const bits = Array.from({ length: 8 }, (_, at) => at).filter((at) => (words >> at) & 1);

@@ -5,17 +5,17 @@ import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { Gap } from './continuity.ts';
-import { SignatureGap } from './signature-gap.ts';
+import { SignatureGap } from './logs-gap.ts';
 
 const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
 const tips: Readonly<Record<Commitment, number>> = { processed: 130, confirmed: 129, finalized: 98 };
 
-/** What is told of a transaction that came to a commitment while nobody looked. */
+/** Notifications for a transaction that reached a commitment during a gap. */
 async function told(commitment: Commitment, confirmationStatus: Commitment): Promise<string[]> {
   const heard: string[] = [];
   const status = { slot: 90, confirmations: null, err: null, confirmationStatus };
   const reader = {
-    ask: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
+    request: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
     slot: async (asked: Commitment) => slot(tips[asked]),
   };
   const gap: Gap = {

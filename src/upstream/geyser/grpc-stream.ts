@@ -1,9 +1,58 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { TimeSlicedQueue } from '../../../base/concurrency/time-sliced-queue.ts';
-import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
-import { type GrpcStatus, statusOf, statusOfHttp } from '../../../protocol/grpc/status.ts';
-import { connectionFault } from './connection-fault.ts';
-import type { GrpcStreamLimits } from './grpc-stream-limits.ts';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
+import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../protocol/grpc/frames.ts';
+import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/status.ts';
+
+/** Limits of a gRPC client stream. Times in milliseconds, sizes in bytes. */
+export type GrpcStreamLimits = Readonly<{
+  /** From connect until the server accepts the stream. */
+  connectTimeoutMs: number;
+  /** Interval of HTTP/2 pings. */
+  pingIntervalMs: number;
+  pongTimeoutMs: number;
+  /** Longest message, before and after decompression. */
+  messageMaxBytes: number;
+  /** HTTP/2 flow-control window of the stream and of the connection. */
+  windowBytes: number;
+  /** How long a stream may report no new slot. */
+  stallMs: number;
+  /** Reconnect delay; doubles with each failure. */
+  reconnectMs: number;
+  reconnectMaxMs: number;
+}>;
+
+/** TLS certificate error codes. Sources: OpenSSL x509_vfy.h; Node.js, `tls`. */
+const certificateFaults: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate issued by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate issued by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate issued by an untrusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'intermediate certificates missing',
+  CERT_HAS_EXPIRED: 'certificate expired',
+  CERT_NOT_YET_VALID: 'certificate not valid yet: check the clocks',
+  CERT_REVOKED: 'certificate revoked',
+  CERT_SIGNATURE_FAILURE: 'invalid certificate signature',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate does not match the host name',
+};
+
+const otherFaults: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host name not found',
+  EPROTO: 'server does not support TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'server does not support TLS',
+  ERR_HTTP2_ERROR: 'server does not support HTTP/2',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'server does not support HTTP/2',
+};
+
+/** Description and code of a connection error. The error's own message may contain the address. */
+function connectionFault(error: Error): string {
+  // A stream that never connected is cancelled; `cause` holds the connection error.
+  const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
+  if (typeof code !== 'string') return error.name;
+  const description = certificateFaults[code] ?? otherFaults[code];
+  return description === undefined ? code : `${description} (${code})`;
+}
 
 type Limits = Pick<
   GrpcStreamLimits,
@@ -12,35 +61,33 @@ type Limits = Pick<
 
 export type GrpcStreamOptions = Limits &
   Readonly<{
-    /** http (plaintext) or https; a path is put in front of the method's. May hold secrets. */
+    /** http or https; its path prefixes the method. May contain secrets. */
     url: string;
-    /** Sent with the request, such as `x-token`. May hold secrets. */
+    /** Request metadata, such as `x-token`. May contain secrets. */
     headers: Readonly<Record<string, string>>;
-    /** Such as `/geyser.Geyser/Subscribe`. */
     method: string;
   }>;
 
 interface GrpcStreamListener {
-  /** The server accepted the stream. */
   onOpen(): void;
-  /** One message; a view, never modified afterwards. */
+  /** The buffer is never modified afterwards. */
   onMessage(bytes: Buffer): void;
-  /** Nothing more comes, for whatever reason. Called once. */
+  /** Called once. */
   onEnd(status: GrpcStatus): void;
 }
 
 /**
- * What a compressed message may unpack to: so many times its size, and so many bytes in any case, since an account of
- * zeros, which may have 10 MiB, is compressed to a few hundred bytes.
+ * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
+ * hundred bytes.
  */
 const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
 
-/** Of all streams together: however much they tell compressed, they unpack it in turns. */
+/** Shared by all streams, so that decompression cannot block the event loop. */
 const decompressionQueue = new TimeSlicedQueue();
 
 const unavailable = (message: string): GrpcStatus => ({ code: 'UNAVAILABLE', message });
 
-/** Headers of HTTP/2 itself and of connections must not be overwritten; names are in lower case there. */
+/** Drops HTTP/2 pseudo-headers and connection headers. HTTP/2 header names are lower case. */
 function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<string, string> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
@@ -55,8 +102,7 @@ function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<str
 }
 
 /**
- * A gRPC call in which both sides send messages for as long as they like, on an HTTP/2 connection of its own.
- * Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113.
+ * Bidirectional gRPC stream on a dedicated HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113.
  */
 export class GrpcStream {
   readonly #options: GrpcStreamOptions;
@@ -69,11 +115,10 @@ export class GrpcStream {
   #pongTimer: NodeJS.Timeout | null = null;
   #status: GrpcStatus | null = null;
   #isEnded = false;
-  /** Holds back what comes, whoever listens. */
   #isPaused = false;
-  /** Waits for its turn to unpack a message; nothing more is read meanwhile. */
+  /** Waits for a decompression time slice; reading is paused. */
   #isQueued = false;
-  /** How the server ended it while something that it had told before was still in line. */
+  /** End status received while a message is queued. */
   #endStatus: GrpcStatus | null = null;
   readonly #readQueued = (): void => {
     this.#isQueued = false;
@@ -90,23 +135,22 @@ export class GrpcStream {
     this.#session.once('connect', () => {
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(windowBytes);
     });
-    this.#connectTimer = setTimeout(() => this.#end(unavailable('no answer in time')), connectTimeoutMs);
+    this.#connectTimer = setTimeout(() => this.#end(unavailable('connect timeout')), connectTimeoutMs);
     this.#pingTimer = setInterval(() => this.#ping(), pingIntervalMs);
     this.#stream = this.#session.request(requestHeaders(options), { endStream: false });
     this.#listen();
   }
 
-  /** Sends one message. */
   send(message: Uint8Array): void {
     if (!this.#isEnded) this.#stream.write(encodeFrame(message));
   }
 
-  /** Says that no more messages are sent: servers of calls with one request may wait for it. */
+  /** Half-closes the stream: servers of unary requests may wait for it. */
   finishSending(): void {
     if (!this.#isEnded) this.#stream.end();
   }
 
-  /** Reads no further; the server is held back by flow control. */
+  /** Stops reading; flow control slows the server. */
   pause(): void {
     this.#isPaused = true;
     this.#stream.pause();
@@ -117,16 +161,16 @@ export class GrpcStream {
     if (!this.#isQueued) this.#stream.resume();
   }
 
-  /** Ends it; the listener hears nothing more. */
+  /** Ends the stream without notifying the listener. */
   close(): void {
     this.#finish();
   }
 
   #listen(): void {
-    // The stream's own error says what went wrong on the way; the session's comes with it.
+    // A stream error carries the cause; the session's error follows.
     this.#session.on('error', (error) => this.#endAfterRead(unavailable(connectionFault(error))));
-    this.#session.on('goaway', () => this.#endAfterRead(unavailable('the server says goodbye')));
-    this.#session.on('close', () => this.#endAfterRead(unavailable('the connection is gone')));
+    this.#session.on('goaway', () => this.#endAfterRead(unavailable('server sent GOAWAY')));
+    this.#session.on('close', () => this.#endAfterRead(unavailable('connection closed')));
     this.#stream.on('response', (headers) => this.#handleResponse(headers));
     this.#stream.on('trailers', (headers) => {
       this.#status ??= statusOf(headers);
@@ -135,9 +179,13 @@ export class GrpcStream {
     this.#stream.on('error', (error) =>
       this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
     );
-    // The server's half is over; ours would stay open.
-    this.#stream.on('end', () => this.#endAfterRead(this.#status ?? unavailable('the stream was cut')));
-    this.#stream.on('close', () => this.#endAfterRead(this.#status ?? unavailable('the stream was cut')));
+    // Without this, our half of the stream stays open.
+    this.#stream.on('end', () =>
+      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
+    );
+    this.#stream.on('close', () =>
+      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
+    );
   }
 
   #handleResponse(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
@@ -159,13 +207,12 @@ export class GrpcStream {
     if (!this.#isQueued) this.#read(false);
   }
 
-  /** Hands on what came, and goes on reading when that is done. */
   #read(hasTimeSlice: boolean): void {
     try {
       this.#deliver(hasTimeSlice);
     } catch (error) {
-      // What breaks whoever reads it ends the stream that it came over, and nothing else.
-      const message = error instanceof InvalidGrpc ? error.message : 'a message that cannot be read';
+      // An error in the listener ends only this stream.
+      const message = error instanceof InvalidGrpc ? error.message : 'unreadable message';
       this.#end({ code: 'INTERNAL', message });
     }
     if (this.#isQueued || this.#isEnded) return;
@@ -173,7 +220,7 @@ export class GrpcStream {
     else if (hasTimeSlice && !this.#isPaused) this.#stream.resume();
   }
 
-  /** What has to be unpacked waits for a turn, one message at a time. */
+  /** Queues decompression for a time slice, one message at a time. */
   #deliver(hasTimeSlice: boolean): void {
     let mayTakeLong = hasTimeSlice;
     while (!this.#isEnded) {
@@ -195,7 +242,7 @@ export class GrpcStream {
     if (this.#session.connecting || this.#pongTimer !== null) return;
     if (!this.#session.ping(() => this.#endPong())) return;
     const { pongTimeoutMs } = this.#options;
-    this.#pongTimer = setTimeout(() => this.#end(unavailable('no answer to a ping')), pongTimeoutMs);
+    this.#pongTimer = setTimeout(() => this.#end(unavailable('ping timeout')), pongTimeoutMs);
   }
 
   #endPong(): void {
@@ -203,7 +250,7 @@ export class GrpcStream {
     this.#pongTimer = null;
   }
 
-  /** The server ended it, or the way to it did; what it told before is read first. */
+  /** Ends the stream after queued messages have been read. */
   #endAfterRead(status: GrpcStatus): void {
     if (this.#isQueued) this.#endStatus ??= status;
     else this.#end(status);
