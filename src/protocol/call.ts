@@ -81,17 +81,7 @@ export interface PendingCall {
   cancel(): void;
 }
 
-/** Anything that can answer calls. */
-export interface RpcClient {
-  /**
-   * @param signal - says that whoever asked has left. What outlives its caller (protocol/methods.ts) goes on.
-   * @throws Failure when nobody answered, CLIENT_GONE when the signal ended it; an answer that is a JSON-RPC error
-   * is an Answer.
-   */
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse>;
-}
-
-/** A source that can also be asked without a promise: nothing is made for a call but what its way needs. */
-export interface RpcDispatcher extends RpcClient {
+/** Anything that answers calls: the pool, or a middleware in front of it. `request` (rpc-dispatcher.ts) returns a promise. */
+export interface RpcDispatcher {
   dispatch(call: Call, handler: ResponseHandler): PendingCall;
 }

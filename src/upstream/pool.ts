@@ -3,12 +3,11 @@ import type { Logger } from '../base/log.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { networkNotServed } from '../protocol/network-not-served.ts';
-import { requestFrom } from '../protocol/rpc-dispatcher.ts';
+import { noopPendingCall } from '../protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { NodeRegistry, type NodesByNetwork } from './node-registry.ts';
 import { type NodeStatus, statusOf } from './node-status.ts';
-import { noopPendingCall } from './noop-pending-call.ts';
 import { executeWithRetry } from './retry/execute-with-retry.ts';
 import type { SlotTracker } from './slots/slot-tracker.ts';
 
@@ -79,7 +78,6 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   };
 
   return {
-    request: (call, signal) => requestFrom({ dispatch }, call, signal),
     dispatch,
     start: () => registry.start(),
     stop: async () => registry.stop(),

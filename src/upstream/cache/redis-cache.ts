@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { isJson } from '../../base/json-scan.ts';
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
-import { noopPendingCall } from '../noop-pending-call.ts';
 import type { TtlClass } from './cache-policy.ts';
 import { type CacheTtls, defaultCacheTtls, ttlFor } from './cache-ttl.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
@@ -136,10 +135,6 @@ export class RedisCache implements RpcDispatcher {
     };
     this.#parts = { ...options, limits, ttls: { ...defaultCacheTtls, ...options.ttls }, onTimeout };
     this.#chainIds = new ChainIds(options.source);
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -1,7 +1,6 @@
-import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher } from '../../protocol/call.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { RequestCoalescer } from '../coalesce/request-coalescer.ts';
-import { noopPendingCall } from '../noop-pending-call.ts';
 import type { CallKeys } from './call-key.ts';
 import type { MemoryCache } from './memory-cache.ts';
 import type { ResponseCounts } from './response-counts.ts';
@@ -20,10 +19,6 @@ export class ResponseCache implements RpcDispatcher {
 
   constructor(parts: ResponseCacheOptions) {
     this.#parts = parts;
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -1,6 +1,5 @@
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamedResponse, StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
@@ -200,10 +199,6 @@ export class RequestCoalescer implements RpcDispatcher {
   /** Callers that wait for what somebody else asked. */
   get waiting(): number {
     return this.#waiting;
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -1,9 +1,10 @@
 import { chunk } from '../../base/chunk.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type { Call, CallTrace, Network, RpcClient } from '../../protocol/call.ts';
+import type { Call, CallTrace, Network, RpcDispatcher } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import type { Signature } from '../../solana/signature.ts';
@@ -38,7 +39,7 @@ const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
  */
 export class StatusPoller {
   readonly #network: Network;
-  readonly #source: RpcClient;
+  readonly #source: RpcDispatcher;
   readonly #limits: StatusPollLimits;
   readonly #queryOtherNode: OtherNodeQuery | null;
   readonly #watched = new Set<WatchedTransaction>();
@@ -50,7 +51,7 @@ export class StatusPoller {
   /** @param askAnother - has what one node says landed confirmed by another; null: one is believed. */
   constructor(
     network: Network,
-    source: RpcClient,
+    source: RpcDispatcher,
     limits: StatusPollLimits,
     queryOtherNode: OtherNodeQuery | null = null,
   ) {
@@ -194,7 +195,7 @@ export class StatusPoller {
     trace: CallTrace | null = null,
   ): Promise<T | null> {
     try {
-      const { body, errorCode } = await this.#source.request({ ...this.#call(method, params), trace });
+      const { body, errorCode } = await request(this.#source, { ...this.#call(method, params), trace });
       return errorCode === 0 ? read(body) : null;
     } catch {
       return null;

@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { Network, RpcClient } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
@@ -24,7 +24,7 @@ export interface PreferredFeed extends PositionedFeed {
 export type FeedOptions = Readonly<{
   network: Network;
   /** Answers what a gap is filled with. */
-  pool: RpcClient & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
+  pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   /** The network's nodes; those with a `ws` address have PubSub. */
   nodes: readonly NodeConfig[];
   /** Makes a Geyser feed of the same nodes, which reads the chain with the same reader; null where none has Geyser. */

@@ -2,7 +2,6 @@ import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } f
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { MinSlot } from '../../protocol/min-slot.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { CallKeys } from '../cache/call-key.ts';
@@ -188,10 +187,6 @@ export class MonotonicReads implements RpcDispatcher {
   constructor(options: MonotonicReadsOptions) {
     const limits = { ...monotonicReadsLimits, ...options.limits };
     this.#parts = { slots: emptySlotTracker, ...options, limits };
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -1,7 +1,6 @@
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { MinSlot, SharedMinSlot } from '../../protocol/min-slot.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
 
 /** A call of a reader whose floor others keep too: they are met before it is asked, and before its answer is told. */
@@ -71,10 +70,6 @@ export class SessionSlotTracker implements RpcDispatcher {
   /** @param source - holds readers to their floors, and raises them. */
   constructor(source: RpcDispatcher) {
     this.#source = source;
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -9,11 +9,10 @@ import type {
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
 import type { ResponseCounts } from '../cache/response-counts.ts';
-import { noopPendingCall } from '../noop-pending-call.ts';
 import { readObservedSlot } from '../slots/observed-slot.ts';
 import { isPlausible, type SlotTracker } from '../slots/slot-tracker.ts';
 
@@ -117,10 +116,6 @@ export class SlotCache implements RpcDispatcher {
     this.#counts = counts;
     this.#freshMs = freshMs ?? SLOT_CACHE_FRESH_MS;
     this.#now = now ?? (() => performance.now());
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

@@ -1,8 +1,7 @@
 import type { Logger } from '../../base/log.ts';
-import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { requestFrom } from '../../protocol/rpc-dispatcher.ts';
 import {
   acceptedResponse,
   CoalescedSubmission,
@@ -52,10 +51,6 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
   /** Transactions that were given up for want of room. */
   get shed(): number {
     return this.#pending.shed;
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {

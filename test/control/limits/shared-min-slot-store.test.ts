@@ -6,6 +6,7 @@ import { SharedMinSlotStore } from '../../../src/control/shared/shared-min-slot-
 import { internalKey } from '../../../src/gateway/auth/key-record.ts';
 import { SessionMinSlots } from '../../../src/gateway/session-min-slots.ts';
 import type { Call } from '../../../src/protocol/call.ts';
+import { request } from '../../../src/protocol/rpc-dispatcher.ts';
 import { CallKeys } from '../../../src/upstream/cache/call-key.ts';
 import { ResponseCounts } from '../../../src/upstream/cache/response-counts.ts';
 import { MonotonicReads } from '../../../src/upstream/slot-cache/monotonic-reads.ts';
@@ -29,7 +30,7 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   /** The slot that a read of the session is of, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
     const floor = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
-    const { body } = await met.request({ ...call, minSlot: floor });
+    const { body } = await request(met, { ...call, minSlot: floor });
     return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
   };
   return { read, source };
@@ -72,7 +73,7 @@ describe('sessions of several processes, in the memory of one of them', () => {
     );
     const floor = sessions.minSlotOf('f', 'devnet', 's');
     const leaving = new AbortController();
-    const answer = new SessionSlotTracker(source).request({ ...balance, minSlot: floor }, leaving.signal);
+    const answer = request(new SessionSlotTracker(source), { ...balance, minSlot: floor }, leaving.signal);
     leaving.abort();
     await expect(answer).rejects.toMatchObject({ code: 'CLIENT_GONE' });
     expect(source.calls).toHaveLength(0);

@@ -10,7 +10,6 @@ import type {
 import type { Commitment } from '../../../src/protocol/commitment.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { methodRow } from '../../../src/protocol/methods.ts';
-import { requestFrom } from '../../../src/protocol/rpc-dispatcher.ts';
 import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { ObservedSlot, SlotTracker } from '../../../src/upstream/slots/slot-tracker.ts';
 
@@ -48,10 +47,6 @@ export class ScriptedDispatcher implements RpcDispatcher {
   /** The params of all calls, in order. */
   get params(): (string | null)[] {
     return this.calls.map(({ call }) => call.params?.toString() ?? null);
-  }
-
-  request(call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-    return requestFrom(this, call, signal);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
