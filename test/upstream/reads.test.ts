@@ -224,7 +224,7 @@ describe('a failure of ours', () => {
   it('names the network that has no nodes', async () => {
     const { pool } = await open([healthy()]);
     const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
-    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(failure.code).toBe('NETWORK_NOT_SERVED');
     expect(failure.facts).toEqual({ network: 'testnet' });
   });
 
