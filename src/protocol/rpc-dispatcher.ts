@@ -4,6 +4,15 @@ import type { Failure } from './errors.ts';
 /** Returned for a call that ended before `dispatch` returned, or that cannot be canceled. */
 export const noopPendingCall: PendingCall = { cancel: () => {} };
 
+/** Wraps a dispatcher: answers a call itself or forwards it to `next`. */
+export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
+
+/** Chains middleware in front of a dispatcher. The first is the outermost; null is skipped. */
+export const compose =
+  (...middleware: readonly (Middleware | null)[]): Middleware =>
+  (next) =>
+    middleware.reduceRight((inner, wrap) => wrap?.(inner) ?? inner, next);
+
 class ResponsePromise implements ResponseHandler {
   readonly #settlers = Promise.withResolvers<RpcResponse>();
 

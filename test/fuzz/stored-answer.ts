@@ -31,8 +31,8 @@ source.script = ({ method }) =>
   resultOf(method === 'getGenesisHash' ? '"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG"' : '"of a node"');
 const slots = new ScriptedSlots();
 slots.set('finalized', 100);
-const parts = { source, store, counts: new ResponseCounts(), keys: new CallKeys() };
-const answers = new RedisCache({ ...parts, roots: new FinalizedRoots(slots, () => {}) });
+const parts = { store, counts: new ResponseCounts(), keys: new CallKeys() };
+const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slots, () => {}) });
 const call = callOf('getBlock', [7]);
 
 /** What is stored is passed on only where it is JSON in UTF-8; else a node is asked. @returns whether it was. */

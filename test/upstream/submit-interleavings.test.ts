@@ -116,7 +116,7 @@ class Run {
     const group = new NodeGroup(this.nodes, limits);
     const dispatch = (asked: Call, asker: ResponseHandler) => executeWithRetry(group, asked, asker);
     const parts = {
-      source: { dispatch, request: () => Promise.reject(new Error('asked by put')) },
+      next: { dispatch },
       targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
       limits: submitLimits,
     };

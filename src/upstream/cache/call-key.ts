@@ -84,8 +84,11 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
 /** Tells which calls ask the same. The same bytes are looked at once. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
-  /** By the bytes that came. */
+  /** By network, method and raw params. */
   readonly #cached: RecentMap<string, CallKey>;
+  /** Each middleware looks up the key of the same call in the same tick. */
+  #lastCall: Call | null = null;
+  #lastKey: CallKey | null = null;
 
   constructor(limits: Partial<CallKeyLimits> = {}) {
     this.#limits = { ...callKeyLimits, ...limits };
@@ -99,6 +102,13 @@ export class CallKeys {
 
   /** @returns null for a call that stands for itself. */
   keyOf(call: Call): CallKey | null {
+    if (call === this.#lastCall) return this.#lastKey;
+    this.#lastKey = this.#lookUp(call);
+    this.#lastCall = call;
+    return this.#lastKey;
+  }
+
+  #lookUp(call: Call): CallKey | null {
     const { network, method, row, params } = call;
     if (!methodTraits[row.kind].shared) return null;
     if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;

@@ -43,7 +43,7 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
   slots.set('finalized', 100);
   const counts = new ResponseCounts();
   const roots = new FinalizedRoots(slots, () => {});
-  const answers = new RedisCache({ source, store, counts, keys: new CallKeys(), roots });
+  const answers = new RedisCache(source, { store, counts, keys: new CallKeys(), roots });
   source.script = ({ method }) =>
     resultOf(method === 'getGenesisHash' ? JSON.stringify(genesis) : '{"of":"a node"}');
   const put = (call: Call) => {

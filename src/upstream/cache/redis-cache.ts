@@ -24,7 +24,6 @@ export type RedisCacheLimits = Readonly<{
 export const redisCacheLimits: RedisCacheLimits = { waitMs: 5, backoffMs: 1_000, answerMaxBytes: 262_144 };
 
 export type RedisCacheOptions = Readonly<{
-  source: RpcDispatcher;
   store: ResponseStore;
   keys: CallKeys;
   counts: ResponseCounts;
@@ -43,7 +42,7 @@ const isStorable = (ttl: TtlClass): boolean => ttl === 'shortly' || ttl === 'alw
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
 type Parts = RedisCacheOptions &
-  Readonly<{ limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
+  Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
 /** A question to the store, then to the source if the store has nothing, or nothing in time. */
 class StoreLookup implements PendingCall, ResponseHandler {
@@ -110,10 +109,10 @@ class StoreLookup implements PendingCall, ResponseHandler {
 
   #onStoreResult(body: Buffer | null): void {
     if (!this.#stopWaiting()) return;
-    const { counts, source } = this.#parts;
+    const { counts, next } = this.#parts;
     if (body === null || !isValidResult(body)) {
       counts.unstored++;
-      this.#pending = source.dispatch(this.#call, this);
+      this.#pending = next.dispatch(this.#call, this);
       return;
     }
     counts.stored++;
@@ -128,21 +127,21 @@ export class RedisCache implements RpcDispatcher {
   readonly #chainIds: ChainIds;
   #backoffUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RedisCacheOptions) {
+  constructor(next: RpcDispatcher, options: RedisCacheOptions) {
     const limits = { ...redisCacheLimits, ...options.limits };
     const onTimeout = (): void => {
       this.#backoffUntil = performance.now() + limits.backoffMs;
     };
-    this.#parts = { ...options, limits, ttls: { ...defaultCacheTtls, ...options.ttls }, onTimeout };
-    this.#chainIds = new ChainIds(options.source);
+    this.#parts = { ...options, next, limits, ttls: { ...defaultCacheTtls, ...options.ttls }, onTimeout };
+    this.#chainIds = new ChainIds(next);
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    const { keys, source } = this.#parts;
+    const { keys, next } = this.#parts;
     const key = keys.keyOf(call);
     const canUseStore = key !== null && isStorable(key.policy.ttl) && performance.now() >= this.#backoffUntil;
     const chain = canUseStore ? this.#chainIds.chainIdOf(call.network) : null;
-    if (key === null || chain === null) return source.dispatch(call, handler);
+    if (key === null || chain === null) return next.dispatch(call, handler);
     const lookup = new StoreLookup(this.#parts, `${chain}\n${key.text}`, key, call, handler);
     lookup.start();
     return lookup;

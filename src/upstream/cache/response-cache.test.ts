@@ -28,8 +28,8 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const keys = new CallKeys();
   keys.keyOf(account)!.lookups++;
   const memory = new MemoryCache({ slots, limits, now });
-  const shared = new RequestCoalescer({ source, keys, counts, listener: memory, now });
-  const kept = new ResponseCache({ coalescer: shared, memory, keys, counts });
+  const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
+  const kept = new ResponseCache(shared, { memory, keys, counts });
   const put = (call: Call) => {
     const listener = new RecordingHandler();
     kept.dispatch({ ...call, trace: listener }, listener);

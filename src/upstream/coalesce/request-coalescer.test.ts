@@ -17,8 +17,8 @@ function stage(limits: Partial<CoalescerLimits> = {}) {
   const source = new ScriptedDispatcher();
   const clock = { now: 0 };
   const counts = new ResponseCounts();
-  const shared = new RequestCoalescer({
-    ...{ source, counts, limits, keys: new CallKeys(), listener: null },
+  const shared = new RequestCoalescer(source, {
+    ...{ counts, limits, keys: new CallKeys(), listener: null },
     now: () => clock.now,
   });
   const put = (call: Call = callOf('getBalance', ['a'])) => {

@@ -34,7 +34,6 @@ export interface CoalescedListener {
 }
 
 export type RequestCoalescerOptions = Readonly<{
-  source: RpcDispatcher;
   keys: CallKeys;
   counts: ResponseCounts;
   listener: CoalescedListener | null;
@@ -89,8 +88,8 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     this.#first = handler;
   }
 
-  start(source: RpcDispatcher): void {
-    const pending = source.dispatch(this.started.call, this);
+  start(next: RpcDispatcher): void {
+    const pending = next.dispatch(this.started.call, this);
     if (!this.#isOver) this.#pending = pending;
     else if (this.#isAbandoned) pending.cancel();
   }
@@ -172,7 +171,7 @@ const noWaiters: ReadonlySet<JoinedCall> = new Set();
 
 /** One call to the source for all who ask the same at the same time. Each gets the same answer, whose bytes are read only. */
 export class RequestCoalescer implements RpcDispatcher {
-  readonly #source: RpcDispatcher;
+  readonly #next: RpcDispatcher;
   readonly #keys: CallKeys;
   readonly #counts: ResponseCounts;
   readonly #listener: CoalescedListener | null;
@@ -182,8 +181,8 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly #inFlightCalls = new Map<string, InFlightCall>();
   #waiting = 0;
 
-  constructor({ source, keys, counts, listener, limits, now }: RequestCoalescerOptions) {
-    this.#source = source;
+  constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
+    this.#next = next;
     this.#keys = keys;
     this.#counts = counts;
     this.#listener = listener;
@@ -202,12 +201,8 @@ export class RequestCoalescer implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    return this.dispatchAs(this.#keys.keyOf(call), call, handler);
-  }
-
-  /** The same for a call whose key is known. */
-  dispatchAs(key: CallKey | null, call: Call, handler: ResponseHandler): PendingCall {
-    if (key === null) return this.#source.dispatch(call, handler);
+    const key = this.#keys.keyOf(call);
+    if (key === null) return this.#next.dispatch(call, handler);
     const now = this.#now();
     const inFlight = this.#inFlightCalls.get(key.text);
     if (inFlight !== undefined && this.#mayJoin(inFlight, now)) {
@@ -215,11 +210,11 @@ export class RequestCoalescer implements RpcDispatcher {
       this.#waiting++;
       return inFlight.join(call, handler, now);
     }
-    if (this.#inFlightCalls.size >= this.#limits.callsMax) return this.#source.dispatch(call, handler);
+    if (this.#inFlightCalls.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
     const started = { call, key, startedAt: now, slot: this.#listener?.slotFor(call, key) ?? null };
     const created = new InFlightCall(this, started, handler);
     this.#inFlightCalls.set(key.text, created);
-    created.start(this.#source);
+    created.start(this.#next);
     return created;
   }
 

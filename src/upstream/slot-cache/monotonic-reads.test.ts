@@ -28,7 +28,7 @@ function stage(told = 10n) {
   const source = new ScriptedDispatcher();
   const counts = new ResponseCounts();
   const slots = new ScriptedSlots();
-  const calls = new MonotonicReads({ source, slots, keys: new CallKeys(), counts });
+  const calls = new MonotonicReads(source, { slots, keys: new CallKeys(), counts });
   const floor = new MinSlot();
   floor.raise('finalized', slot(told));
   const put = (call: Call) => {

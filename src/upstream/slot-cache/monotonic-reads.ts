@@ -1,7 +1,7 @@
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { MinSlot } from '../../protocol/min-slot.ts';
+import type { MinSlot, SharedMinSlot } from '../../protocol/min-slot.ts';
 import type { StreamHandler } from '../../protocol/streamed-response.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { CallKeys } from '../cache/call-key.ts';
@@ -20,7 +20,6 @@ export type MonotonicReadsLimits = Readonly<{
 export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, pauseMs: 25 };
 
 export type MonotonicReadsOptions = Readonly<{
-  source: RpcDispatcher;
   keys: CallKeys;
   counts: ResponseCounts;
   /** What floors are measured against before they are raised. */
@@ -50,7 +49,8 @@ const PAUSE_MAX_MS = 400;
 const configIndexOf = ({ row }: Call, kind: string | null): number | null =>
   kind === 'context' ? row.config : null;
 
-type Parts = MonotonicReadsOptions & Readonly<{ limits: MonotonicReadsLimits; slots: SlotTracker }>;
+type Parts = MonotonicReadsOptions &
+  Readonly<{ next: RpcDispatcher; limits: MonotonicReadsLimits; slots: SlotTracker }>;
 
 /** What a call of a reader with a floor asks at, and whether it can ask for a least slot. */
 type Requirements = Readonly<{ minSlot: MinSlot; commitment: Commitment; configIndex: number | null }>;
@@ -81,7 +81,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   /** @param isGuarded - nodes that are behind are told to say so, where that can be said. */
   send(hasMinContextSlot: boolean): void {
     const attempts = ++this.#attempts;
-    const pending = this.#parts.source.dispatch(this.#callFor(hasMinContextSlot), this);
+    const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
     // It may have been answered already, and another be on its way.
     if (this.#isOver || this.#attempts !== attempts || this.#timer !== null) return;
     this.#pending = pending;
@@ -178,22 +178,90 @@ class MonotonicCall implements PendingCall, ResponseHandler {
 }
 
 /**
+ * One call of a session that other processes serve too: merges their minimum slots before the call, and publishes the
+ * new minimum before the response.
+ */
+class SyncedCall implements PendingCall, ResponseHandler {
+  readonly #reads: MonotonicReads;
+  readonly #call: Call;
+  readonly #minSlot: MinSlot;
+  readonly #shared: SharedMinSlot;
+  readonly #handler: ResponseHandler;
+  #pending: PendingCall | null = null;
+  #isCanceled = false;
+  #isOver = false;
+
+  constructor(
+    reads: MonotonicReads,
+    call: Call,
+    minSlot: MinSlot,
+    shared: SharedMinSlot,
+    handler: ResponseHandler,
+  ) {
+    this.#reads = reads;
+    this.#call = call;
+    this.#minSlot = minSlot;
+    this.#shared = shared;
+    this.#handler = handler;
+  }
+
+  start(): void {
+    this.#shared.sync(this.#minSlot, () => {
+      if (this.#isCanceled) return;
+      const pending = this.#reads.dispatchLocal(this.#call, this.#minSlot, this);
+      if (this.#isOver) return;
+      this.#pending = pending;
+    });
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isCanceled = true;
+    if (this.#pending !== null) this.#pending.cancel();
+    else this.onError(new Failure('CLIENT_GONE', { facts: { network: this.#call.network } }));
+  }
+
+  get stream(): StreamHandler | null {
+    return this.#handler.stream ?? null;
+  }
+
+  onResponse(response: RpcResponse): void {
+    this.#isOver = true;
+    if (response.errorCode !== 0 || !this.#shared.isAhead(this.#minSlot)) this.#handler.onResponse(response);
+    else this.#shared.sync(this.#minSlot, () => this.#handler.onResponse(response));
+  }
+
+  onError(failure: Failure): void {
+    this.#isOver = true;
+    this.#handler.onError(failure);
+  }
+}
+
+/**
  * Lets no reader see the chain go back: what is older than what they were told is not passed on, and asked for again
  * elsewhere; where that does not come in time, they get the error that a node gives which is behind.
  */
 export class MonotonicReads implements RpcDispatcher {
   readonly #parts: Parts;
 
-  constructor(options: MonotonicReadsOptions) {
+  constructor(next: RpcDispatcher, options: MonotonicReadsOptions) {
     const limits = { ...monotonicReadsLimits, ...options.limits };
-    this.#parts = { slots: emptySlotTracker, ...options, limits };
+    this.#parts = { slots: emptySlotTracker, ...options, next, limits };
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const { minSlot } = call;
-    if (minSlot == null) return this.#parts.source.dispatch(call, handler);
+    if (minSlot == null) return this.#parts.next.dispatch(call, handler);
+    if (minSlot.shared === null) return this.dispatchLocal(call, minSlot, handler);
+    const synced = new SyncedCall(this, call, minSlot, minSlot.shared, handler);
+    synced.start();
+    return synced;
+  }
+
+  /** Enforces the minimum slot as this process knows it. */
+  dispatchLocal(call: Call, minSlot: MinSlot, handler: ResponseHandler): PendingCall {
     const key = this.#parts.keys.keyOf(call);
-    if (key === null || key.commitment === null) return this.#parts.source.dispatch(call, handler);
+    if (key === null || key.commitment === null) return this.#parts.next.dispatch(call, handler);
     const requirements = {
       minSlot,
       commitment: key.commitment,

@@ -19,7 +19,7 @@ function stage() {
   const clock = { now: 0 };
   const slots = new ScriptedSlots();
   const counts = new ResponseCounts();
-  const heads = new SlotCache({ source, slots, keys: new CallKeys(), counts, now: () => clock.now });
+  const heads = new SlotCache(source, { slots, keys: new CallKeys(), counts, now: () => clock.now });
   const put = (call: Call): string | null => {
     const listener = new RecordingHandler();
     heads.dispatch(call, listener);

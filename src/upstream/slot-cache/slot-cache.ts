@@ -17,7 +17,6 @@ import { readObservedSlot } from '../slots/observed-slot.ts';
 import { isPlausible, type SlotTracker } from '../slots/slot-tracker.ts';
 
 export type SlotCacheOptions = Readonly<{
-  source: RpcDispatcher;
   slots: SlotTracker;
   keys: CallKeys;
   counts: ResponseCounts;
@@ -99,7 +98,7 @@ const isWithoutParams = ({ params }: Call): boolean => params === null || params
  * is believed as it is: who must not see the chain go back has a floor for that (floored-calls.ts).
  */
 export class SlotCache implements RpcDispatcher {
-  readonly #source: RpcDispatcher;
+  readonly #next: RpcDispatcher;
   readonly #slots: SlotTracker;
   readonly #keys: CallKeys;
   readonly #counts: ResponseCounts;
@@ -109,8 +108,8 @@ export class SlotCache implements RpcDispatcher {
   /** When a node last said that it is healthy, where none has said otherwise since. */
   readonly #healthyAt = new Map<Network, number>();
 
-  constructor({ source, slots, keys, counts, freshMs, now }: SlotCacheOptions) {
-    this.#source = source;
+  constructor(next: RpcDispatcher, { slots, keys, counts, freshMs, now }: SlotCacheOptions) {
+    this.#next = next;
     this.#slots = slots;
     this.#keys = keys;
     this.#counts = counts;
@@ -120,10 +119,10 @@ export class SlotCache implements RpcDispatcher {
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     if (call.row === methods.getSlot) return this.#dispatchSlot(call, handler);
-    if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#source.dispatch(call, handler);
+    if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#next.dispatch(call, handler);
     return this.#isHealthy(call.network)
       ? this.#respond(call, handler, HEALTHY)
-      : this.#source.dispatch(call, new ForwardedHealthCall(this, call.network, handler));
+      : this.#next.dispatch(call, new ForwardedHealthCall(this, call.network, handler));
   }
 
   /** A node was asked whether it is healthy. */
@@ -154,10 +153,10 @@ export class SlotCache implements RpcDispatcher {
 
   #dispatchSlot(call: Call, handler: ResponseHandler): PendingCall {
     const key = this.#keys.keyOf(call);
-    if (key === null || key.commitment === null || !key.isPlain) return this.#source.dispatch(call, handler);
+    if (key === null || key.commitment === null || !key.isPlain) return this.#next.dispatch(call, handler);
     const response = this.#slotFor(call, key, key.commitment);
     if (response !== null) return this.#respond(call, handler, response);
-    return this.#source.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
+    return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
   }
 
   /** The newest slot that may be told, unless the caller wants a newer one; null: a node has to be asked. */

@@ -146,8 +146,8 @@ export class PendingSubmissions {
   #pollerOf(network: Network): StatusPoller {
     let poller = this.#pollers.get(network);
     if (poller === undefined) {
-      const { limits, targets, source } = this.#parts;
-      poller = new StatusPoller(network, source, pollLimits(limits), (call, excludedNode) =>
+      const { limits, targets, next } = this.#parts;
+      poller = new StatusPoller(network, next, pollLimits(limits), (call, excludedNode) =>
         queryOtherNode(targets.nodes(network), call, excludedNode, limits.attemptTimeoutMs),
       );
       this.#pollers.set(network, poller);

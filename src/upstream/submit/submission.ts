@@ -20,7 +20,7 @@ import { isAccepted, type SubmitListener, submitTransaction, toCallAttempt } fro
 /** What a submission stands on. */
 export type SubmissionParts = Readonly<{
   /** Walks from node to node until one answers. */
-  source: RpcDispatcher;
+  next: RpcDispatcher;
   targets: SubmitTargets;
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
 }>;
@@ -107,7 +107,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #dispatchWithRetry(): void {
-    this.#parts.source.dispatch({ ...this.#call, params: this.#request.firstNodeParams, trace: this }, this);
+    this.#parts.next.dispatch({ ...this.#call, params: this.#request.firstNodeParams, trace: this }, this);
   }
 
   #submitToAll(): void {

@@ -14,7 +14,7 @@ import { Submission } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
 /** What sending stands on. */
-export type TransactionSubmitterParts = PendingSubmissionParts & Readonly<{ log: Logger }>;
+export type TransactionSubmitterOptions = Omit<PendingSubmissionParts, 'next'> & Readonly<{ log: Logger }>;
 
 /** Once handed over it is done: nobody can take it back. */
 const uncancelable: PendingCall = { cancel: () => {} };
@@ -30,17 +30,17 @@ const uncancelable: PendingCall = { cancel: () => {} };
  * the pace at which clients send a transaction again on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
-  readonly #parts: TransactionSubmitterParts;
+  readonly #parts: PendingSubmissionParts & Readonly<{ log: Logger }>;
   readonly #pending: PendingSubmissions;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
   /** Who waits for the answers of those. */
   #callers = 0;
   readonly #accepted: RecentSubmissions;
 
-  constructor(parts: TransactionSubmitterParts) {
-    this.#parts = parts;
-    this.#pending = new PendingSubmissions(parts);
-    this.#accepted = new RecentSubmissions(parts.limits);
+  constructor(next: RpcDispatcher, options: TransactionSubmitterOptions) {
+    this.#parts = { ...options, next };
+    this.#pending = new PendingSubmissions(this.#parts);
+    this.#accepted = new RecentSubmissions(options.limits);
   }
 
   /** Transactions that are followed until they have landed. */
@@ -55,7 +55,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const request = methodTraits[call.row.kind].signed ? parseSubmitRequest(call.params) : null;
-    if (request === null) return this.#parts.source.dispatch(call, handler);
+    if (request === null) return this.#parts.next.dispatch(call, handler);
     const { trace = null } = call;
     this.#submit(call, request, { handler, trace, rebroadcastsMax: request.rebroadcastsMax });
     return uncancelable;

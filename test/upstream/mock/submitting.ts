@@ -81,8 +81,7 @@ export async function stageSubmitter(
         defaultUpstreamLimits,
       ),
   );
-  const submitter = new TransactionSubmitter({
-    source: scene.pool,
+  const submitter = new TransactionSubmitter(scene.pool, {
     targets: new SubmitTargets(scene.pool, new Map([['devnet', extra]])),
     limits: { ...submitLimits, ...testLimits, ...limits },
     log: createLogger('debug', (line) => (scene.logged as string[]).push(line)),
