@@ -1,4 +1,5 @@
 import { accessFailures } from './access-failures.ts';
+import type { Network } from './call.ts';
 import type { FailureRow } from './failure-row.ts';
 import { restFailures } from './rest/rest-failures.ts';
 
@@ -311,3 +312,12 @@ export class Failure extends Error {
     return text.replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
   }
 }
+
+/** Characters of a name that are sent back: it may come from the client. */
+const NAME_MAX_CHARS = 64;
+
+/** The network of a request is unknown or has no node. */
+export const networkNotServed = (named: string, served: readonly Network[]): Failure =>
+  new Failure('NETWORK_NOT_SERVED', {
+    facts: { network: named.slice(0, NAME_MAX_CHARS), served: served.join(', ') || 'none' },
+  });

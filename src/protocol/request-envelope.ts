@@ -1,3 +1,10 @@
+import { isUtf8 } from 'node:buffer';
+import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
+import { byLength } from '../base/text/short-bytes.ts';
+import { Failure, type FailureCode } from './errors.ts';
+import { methodRow, methods, unknownMethod } from './methods.ts';
+import { NULL_ID } from './response-envelope.ts';
+
 /**
  * The JSON-RPC 2.0 envelope of a request, decoded in place: ids and params stay the bytes that came in. The
  * rules are those of the server inside Agave (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
@@ -7,12 +14,6 @@
  * - Any other object, one with unknown members or with a member twice included, is -32600 "Invalid request".
  * - An id that is there twice, and a member of a batch that is no object, spoil the whole body (-32700).
  */
-import { isUtf8 } from 'node:buffer';
-import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
-import { Failure, type FailureCode } from './errors.ts';
-import { methodNameAt } from './method-names.ts';
-import { methodRow, unknownMethod } from './methods.ts';
-import { NULL_ID } from './response-envelope.ts';
 
 export type EnvelopeLimits = Readonly<{
   /** Calls and notifications in one batch. */
@@ -241,4 +242,25 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
   if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
   if (!batch) state.items.push(classifyItem(state, body.length));
   return { batch, items: state.items, bytes: body.length };
+}
+
+/** The names of the table by how long they are. */
+const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
+
+/** From the end, because most begin alike. */
+function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
+  for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
+  return true;
+}
+
+/**
+ * The method of the table whose name stands there: always the same text, so that no new one is made with each call, and
+ * all who look something up by it find it at once.
+ * @returns null for any other.
+ */
+export function methodNameAt(body: Buffer, start: number, end: number): string | null {
+  const names = namesByLength[end - start];
+  if (names === undefined) return null;
+  for (const { text, name } of names) if (matchesFromEnd(body, start, name)) return text;
+  return null;
 }

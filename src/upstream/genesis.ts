@@ -1,7 +1,7 @@
 import type { Call, Network, RpcResponse } from '../protocol/call.ts';
 import { methods } from '../protocol/methods.ts';
-import { attempt } from './attempt.ts';
 import type { UpstreamNode } from './node.ts';
+import { attempt } from './retry/attempt.ts';
 
 /** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
 export const genesisHashes: Readonly<Record<Network, string>> = {

@@ -1,15 +1,12 @@
 import type { Call } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { Slot } from '../solana/units.ts';
-import { inService } from './balancing/in-service.ts';
-import { PowerOfTwoSelector } from './balancing/load-balancer.ts';
-import { Primary } from './balancing/primary.ts';
+import { inService, PowerOfTwoSelector, Primary } from './balancing/load-balancer.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
 import { updateEjections } from './health/outlier-detection.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
-import { HedgeBudget } from './retry/hedge-budget.ts';
-import { HedgeTimer } from './retry/hedge-timer.ts';
+import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
 import type { ObservedSlot } from './slots/slot-tracker.ts';

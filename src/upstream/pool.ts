@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
-import { Failure } from '../protocol/errors.ts';
-import { networkNotServed } from '../protocol/network-not-served.ts';
+import { Failure, networkNotServed } from '../protocol/errors.ts';
 import { noopPendingCall } from '../protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { NodeRegistry, type NodesByNetwork } from './node-registry.ts';
 import { type NodeStatus, statusOf } from './node-status.ts';
-import { executeWithRetry } from './retry/execute-with-retry.ts';
+import { executeWithRetry } from './retry/executor.ts';
 import type { SlotTracker } from './slots/slot-tracker.ts';
 
 export type UpstreamPoolOptions = Readonly<{

@@ -1,19 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { ResponseHandler, RpcResponse } from '../../src/protocol/call.ts';
-import { CallKeys } from '../../src/upstream/cache/call-key.ts';
-import { FinalizedRoots } from '../../src/upstream/cache/finalized-roots.ts';
-import { RedisCache } from '../../src/upstream/cache/redis-cache.ts';
-import { ResponseCounts } from '../../src/upstream/cache/response-counts.ts';
-import type { ResponseStore } from '../../src/upstream/cache/response-store.ts';
-import {
-  callOf,
-  resultOf,
-  ScriptedDispatcher,
-  ScriptedSlots,
-} from '../upstream/cache/scripted-dispatcher.ts';
+import { CallKeys } from '../../src/upstream/middleware/call-key.ts';
+import { RedisCache, type ResponseStore } from '../../src/upstream/middleware/redis-cache.ts';
+import { FinalizedRoots } from '../../src/upstream/middleware/response-cache.ts';
+import { ResponseCounts } from '../../src/upstream/middleware/response-counts.ts';
+import { callOf, resultOf, ScriptedDispatcher, ScriptedSlots } from '../upstream/mock/scripted-dispatcher.ts';
 
 export const from = 'Redis, where others may write';
-export const covers = ['upstream/cache/stored-answers.ts'];
+export const covers = ['upstream/middleware/redis-cache.ts'];
 
 /** What is stored under the name of a block. */
 export const seeds: readonly Uint8Array[] = [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
-import { NodePoller } from '../../src/upstream/health/node-poller.ts';
+import { NodePoller } from '../../src/upstream/health/health-monitor.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';

@@ -6,9 +6,8 @@ import type { Exchange, NodeRequest, PendingRequest } from '../../src/upstream/e
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
-import { submitLimits } from '../../src/upstream/submit/limits.ts';
-import { Submission } from '../../src/upstream/submit/submission.ts';
+import { executeWithRetry } from '../../src/upstream/retry/executor.ts';
+import { Submission, submitLimits } from '../../src/upstream/submit/submission.ts';
 import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts';
 import { SubmitTargets } from '../../src/upstream/submit/submit-targets.ts';
 import { sendCall, signedTransaction } from './mock/submitting.ts';

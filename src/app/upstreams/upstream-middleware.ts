@@ -5,19 +5,22 @@ import { describeRedisError } from '../../control/shared/describe-redis-error.ts
 import { RedisCacheClient } from '../../control/shared/redis-cache-client.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
-import type { CacheTtls } from '../../upstream/cache/cache-ttl.ts';
-import { type CallKeyLimits, CallKeys } from '../../upstream/cache/call-key.ts';
-import { MemoryCache, type MemoryCacheLimits } from '../../upstream/cache/memory-cache.ts';
-import { RedisCache, type RedisCacheLimits } from '../../upstream/cache/redis-cache.ts';
-import { ResponseCache } from '../../upstream/cache/response-cache.ts';
-import { ResponseCounts } from '../../upstream/cache/response-counts.ts';
-import { type CoalescerLimits, RequestCoalescer } from '../../upstream/coalesce/request-coalescer.ts';
+import type { CacheTtls } from '../../upstream/middleware/cache-policy.ts';
+import { type CallKeyLimits, CallKeys } from '../../upstream/middleware/call-key.ts';
 import {
   MonotonicReads,
   type MonotonicReadsLimits,
   monotonicReadsLimits,
-} from '../../upstream/slot-cache/monotonic-reads.ts';
-import { SlotCache } from '../../upstream/slot-cache/slot-cache.ts';
+} from '../../upstream/middleware/monotonic-reads.ts';
+import { RedisCache, type RedisCacheLimits } from '../../upstream/middleware/redis-cache.ts';
+import { type CoalescerLimits, RequestCoalescer } from '../../upstream/middleware/request-coalescer.ts';
+import {
+  MemoryCache,
+  type MemoryCacheLimits,
+  ResponseCache,
+} from '../../upstream/middleware/response-cache.ts';
+import { ResponseCounts } from '../../upstream/middleware/response-counts.ts';
+import { SlotCache } from '../../upstream/middleware/slot-cache.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
 

@@ -1,9 +1,9 @@
 import type { Call } from '../../protocol/call.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { type AttemptListener, sendAttempt } from '../attempt.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
+import { type AttemptListener, sendAttempt } from '../retry/attempt.ts';
 
 /**
  * Copies of reads, put to nodes that are passed over, so that they earn their way back without any customer paying for

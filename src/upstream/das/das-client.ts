@@ -5,10 +5,10 @@ import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { type NodeError, NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
-import { attempt } from '../attempt.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
+import { attempt } from '../retry/attempt.ts';
 
 /** A server of the Digital Asset Standard API. */
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;

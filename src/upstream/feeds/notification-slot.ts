@@ -1,6 +1,6 @@
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { Slot } from '../../solana/units.ts';
-import { contextSlot } from '../slots/observed-slot.ts';
+import { contextSlot } from '../slots/context-slot.ts';
 import { newer } from './gap/continuity.ts';
 import { readRoot } from './gap/root-gap.ts';
 import { readSlotInfo } from './slot-info.ts';

@@ -13,7 +13,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import { contextValue } from '../feeds/gap/context.ts';
-import { contextSlot } from '../slots/observed-slot.ts';
+import { contextSlot } from '../slots/context-slot.ts';
 import type { NamedAccounts } from './named-accounts.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 

@@ -6,13 +6,11 @@ import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
-import { MethodLatencies } from '../retry/method-latencies.ts';
+import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
-import { attemptKindOf, isNodeFault } from './attempt-kind.ts';
-import { Ejection } from './ejection.ts';
+import { attemptKindOf, Ejection, isNodeFault, RecentOutcomes } from './ejection.ts';
 import { NodeCapabilities } from './node-capabilities.ts';
 import type { EjectionReason, SlotFault } from './node-state.ts';
-import { RecentOutcomes } from './recent-outcomes.ts';
 
 /** Weight of the newest sample in the moving average of a node's latency. */
 const LATENCY_WEIGHT = 0.2;

@@ -7,11 +7,19 @@ import {
   type StreamingContext,
   type StreamingLimits,
 } from './body-streamer.ts';
-import { aborted, connectionLost, overBudget, timeoutExchange, tooLarge } from './failed-exchanges.ts';
-import type { HttpRequest, RequestHolder } from './http-request.ts';
+import {
+  aborted,
+  connectionLost,
+  endStream,
+  type HttpRequest,
+  notifyFailed,
+  overBudget,
+  type RequestHolder,
+  RequestQueue,
+  timeoutExchange,
+  tooLarge,
+} from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
-import { endStream, notifyFailed } from './notify-request.ts';
-import { RequestQueue } from './request-queue.ts';
 import type { Dialer, SocketListener } from './socket.ts';
 
 /** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */

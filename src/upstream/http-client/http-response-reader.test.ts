@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { HttpParser } from '../../http/llhttp.ts';
-import { HttpResponseReader } from './http-response-reader.ts';
+import { HttpResponseReader, parseKeepAliveMs } from './http-response-reader.ts';
 
 const MAX = 100_000;
 const ROOM = 1_000_000;
@@ -314,4 +314,11 @@ describe('what a node sends to have it read in two ways', () => {
       for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');
     }
   });
+});
+
+it('uses a connection for less than the node keeps it', () => {
+  expect(parseKeepAliveMs('timeout=5')).toBe(4_000);
+  expect(parseKeepAliveMs('max=100, Timeout=1')).toBe(500);
+  expect(parseKeepAliveMs('timeout=0')).toBe(0);
+  expect(parseKeepAliveMs('max=5')).toBeNull();
 });

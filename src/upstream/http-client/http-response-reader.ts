@@ -9,8 +9,65 @@ import {
   type SimpleHeaderSink,
 } from '../../http/simple-header-parser.ts';
 import { BodyBuffer } from './body-buffer.ts';
-import { HeaderNameMatcher, type TrackedHeader } from './header-name.ts';
-import { parseKeepAliveMs } from './keep-alive.ts';
+
+/** A request must be on the wire for so long before the node gives an unused connection up, by its own clock. */
+const MARGIN_MS = 1_000;
+const TIMEOUT = /timeout=(\d{1,9})/i;
+
+/** How long a connection may wait for its next request, from what a `keep-alive` field says; null when it does not say. */
+export function parseKeepAliveMs(value: string): number | null {
+  const seconds = TIMEOUT.exec(value)?.[1];
+  if (seconds === undefined) return null;
+  const ms = Number(seconds) * 1_000;
+  return ms - Math.min(MARGIN_MS, ms / 2);
+}
+
+/** The fields of a response that are read; all others are passed over. */
+export type TrackedHeader = 'content-length' | 'retry-after' | 'keep-alive';
+
+const NAME_MAX_BYTES = 14;
+
+const bytesOf = (name: TrackedHeader): Buffer => Buffer.from(name);
+const CONTENT_LENGTH = bytesOf('content-length');
+const RETRY_AFTER = bytesOf('retry-after');
+const KEEP_ALIVE = bytesOf('keep-alive');
+
+/** The name of a field, which may come in pieces, in any case of letters. */
+export class HeaderNameMatcher {
+  readonly #bytes = Buffer.alloc(NAME_MAX_BYTES);
+  #length = 0;
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  add(bytes: Buffer, start: number, end: number): void {
+    let at = this.#length;
+    this.#length = at + end - start;
+    if (this.#length > NAME_MAX_BYTES) return;
+    // Sets the bit that small letters have; a hyphen has it already.
+    for (let from = start; from < end; from++) this.#bytes[at++] = (bytes[from] as number) | 0x20;
+  }
+
+  /** Which of the known names it is; null for any other. */
+  get match(): TrackedHeader | null {
+    switch (this.#length) {
+      case CONTENT_LENGTH.length:
+        return this.#is(CONTENT_LENGTH) ? 'content-length' : null;
+      case RETRY_AFTER.length:
+        return this.#is(RETRY_AFTER) ? 'retry-after' : null;
+      case KEEP_ALIVE.length:
+        return this.#is(KEEP_ALIVE) ? 'keep-alive' : null;
+      default:
+        return null;
+    }
+  }
+
+  #is(name: Buffer): boolean {
+    for (let at = 0; at < name.length; at++) if (this.#bytes[at] !== name[at]) return false;
+    return true;
+  }
+}
 
 /** The head of an answer and those that announce it. */
 const HEAD_MAX_BYTES = 16 * 1024;

@@ -1,4 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { isJson } from '../../base/json-scan.ts';
 import type { OffChainLimits } from './limits.ts';
@@ -42,3 +45,120 @@ export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null
 
 /** The value of what `documentIn` gave. */
 export const parseDocument = (document: Buffer): JsonValue => parseJson(document.toString('utf8'));
+
+/** Media types under which JSON is found in practice; what is inside is looked at besides. */
+const TYPES =
+  /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:json|plain)|(?:application|binary)\/octet-stream)$/;
+
+/** Media types that are asked for. */
+export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-stream;q=0.5';
+/** Content codings that are understood. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br';
+
+const ZLIB_METHOD = 8;
+/** Decompression under way: each has windows of its own, which may be larger than what comes out. */
+const DECOMPRESSIONS_MAX = 4;
+const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
+
+type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const gzipped: Decompress = promisify(gunzip);
+const brotli: Decompress = promisify(brotliDecompress);
+const zlib: Decompress = promisify(inflate);
+const raw: Decompress = promisify(inflateRaw);
+/** Some send `deflate` without the zlib around it that RFC 9110 §8.4.1.2 asks for. */
+const deflated: Decompress = (bytes, options) =>
+  ((bytes[0] ?? 0) & 0x0f) === ZLIB_METHOD ? zlib(bytes, options) : raw(bytes, options);
+
+const decompressors: ReadonlyMap<string, Decompress> = new Map([
+  ['gzip', gzipped],
+  ['x-gzip', gzipped],
+  ['br', brotli],
+  ['deflate', deflated],
+]);
+
+/** Whether a Content-Type header may stand over JSON; absent it may. */
+export const mayBeJson = (type: string | undefined): boolean =>
+  type === undefined || TYPES.test((type.split(';')[0] ?? '').trim().toLowerCase());
+
+/**
+ * The bytes without their Content-Encoding.
+ * @returns null for an unknown coding, several of them, damaged bytes, or more than `maxBytes`.
+ */
+export async function decoded(
+  bytes: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer | null> {
+  const name = (encoding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return bytes;
+  const decompress = decompressors.get(name);
+  if (decompress === undefined) return null;
+  try {
+    return await decompressions.run(() => decompress(bytes, { maxOutputLength: maxBytes }));
+  } catch {
+    return null;
+  }
+}
+
+/** What is known of a URI: the document, or that there is none; until a time on the wall clock, in milliseconds. */
+export type CachedDocument = Readonly<{ document: Buffer | null; until: number }>;
+
+/** What an entry takes beside its document and its URI; an estimate. */
+const ENTRY_BYTES = 256;
+const BYTES_PER_CHARACTER = 2;
+
+const sizeOf = (uri: string, { document }: CachedDocument): number =>
+  ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
+
+/** The documents asked for last, in memory of bounded size. */
+export class DocumentMemoryCache {
+  /** In the order of use, the one used longest ago first. */
+  readonly #entries = new Map<string, CachedDocument>();
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  #bytes = 0;
+
+  constructor(maxBytes: number, now: () => number) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+  }
+
+  /** Of all that is kept; an estimate. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What is kept of the URI; null when nothing is, or not any more. */
+  get(uri: string): CachedDocument | null {
+    const cached = this.#entries.get(uri);
+    if (cached === undefined) return null;
+    this.delete(uri);
+    if (cached.until <= this.#now()) return null;
+    this.#insert(uri, cached);
+    return cached;
+  }
+
+  /** Keeps it, in place of what was asked for longest ago where there is no room. */
+  set(uri: string, cached: CachedDocument): void {
+    this.delete(uri);
+    this.#insert(uri, cached);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.delete(oldest);
+    }
+  }
+
+  /** Keeps nothing of the URI any more. */
+  delete(uri: string): void {
+    const cached = this.#entries.get(uri);
+    if (cached === undefined) return;
+    this.#entries.delete(uri);
+    this.#bytes -= sizeOf(uri, cached);
+  }
+
+  #insert(uri: string, cached: CachedDocument): void {
+    this.#entries.set(uri, cached);
+    this.#bytes += sizeOf(uri, cached);
+  }
+}

@@ -1,8 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
-import { ACCEPT, ACCEPT_ENCODING, decoded, mayBeJson } from './content.ts';
-import { type DocumentLimits, documentIn } from './document.ts';
+import { ACCEPT, ACCEPT_ENCODING, type DocumentLimits, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
 /** How one GET ended. */

@@ -1,12 +1,68 @@
 import type { Network } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { type Slot, slot } from '../../solana/units.ts';
-import { attempt } from '../attempt.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
-import { error, type ProbeFinding, unreachable, warning } from './finding.ts';
+import { type AttemptResult, attempt } from '../retry/attempt.ts';
+
+/** Something to mend, in words for the person who configures the node. Holds no URL and no secret. */
+export type ProbeFinding = Readonly<{
+  /** An `error` makes the node useless for its network; a `warning` limits it. */
+  severity: 'error' | 'warning';
+  finding: string;
+  remedy: string;
+}>;
+
+export const error = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'error',
+  finding,
+  remedy,
+});
+export const warning = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'warning',
+  finding,
+  remedy,
+});
+
+const STATUS_REMEDY: Readonly<Record<number, string>> = {
+  401: 'Check the key in the URL or in the headers of this node.',
+  403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
+  404: 'Check the path of the URL.',
+  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+};
+
+/** Why whoever gave no JSON-RPC answer did not. @param tls - whether it was asked over TLS. */
+export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
+  switch (outcome.kind) {
+    case 'status':
+      return error(
+        `It answers with HTTP status ${outcome.status}.`,
+        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and ask whoever runs the node.',
+      );
+    case 'transport':
+      if (outcome.timedOut) {
+        return error(
+          'It does not answer in time.',
+          'Check that it runs and that no firewall stands between.',
+        );
+      }
+      return outcome.wasSent
+        ? error(
+            'It takes the request and drops the connection.',
+            'Check that the port speaks HTTP, and whether it wants https.',
+          )
+        : error(
+            'No connection can be made.',
+            tls
+              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
+              : 'Check host and port of the URL, and that the node runs.',
+          );
+    default:
+      return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
+  }
+}
 
 /** What a node said of itself. Null where it did not say. */
 export type ProbeReport = Readonly<{
@@ -128,6 +184,58 @@ export async function probeNode(
       getSlot: await next('getSlot'),
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
     });
+  } finally {
+    node.close();
+  }
+}
+
+/** What an endpoint that takes transactions only was found to be. */
+export type SenderReport = Readonly<{
+  /** Time of the answer; null where there was none. */
+  latencyMs: number | null;
+  findings: readonly ProbeFinding[];
+}>;
+
+/** No transaction: nobody can take it, and whoever takes transactions says so. */
+const INVALID_TRANSACTION = Buffer.from('[""]');
+/** What an endpoint may answer to what is no transaction, without a word of JSON-RPC. */
+const refusesContent = (status: number): boolean => status === 400 || status === 422;
+
+/** A refusal in JSON-RPC is as good as a result: such an endpoint need know nothing but sendTransaction. */
+const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'answer' || kind === 'withheld';
+const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'garbage';
+
+function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
+  if (isRpcResponse(outcome)) return [];
+  if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
+  return [
+    warning(
+      `It answers what is no transaction with HTTP status ${outcome.status}.`,
+      'Some endpoints do: check its URL where no transaction is taken there.',
+    ),
+  ];
+}
+
+/**
+ * Asks an endpoint that takes transactions only for its health and, where it knows no such question, hands it what is no
+ * transaction. Neither changes anything. Never rejects for what the endpoint does.
+ * @param timeoutMs - for each of the two.
+ */
+export async function probeSender(
+  config: NodeConfig,
+  network: Network,
+  timeoutMs: number,
+): Promise<SenderReport> {
+  const node = new UpstreamNode(config, network, defaultUpstreamLimits);
+  const request = (method: MethodName, params: Buffer | null): Promise<AttemptResult> =>
+    attempt(node, { network, method, row: methods[method], params }, timeoutMs);
+  try {
+    const health = await request('getHealth', null);
+    const last = isHttpResponse(health.outcome)
+      ? await request('sendTransaction', INVALID_TRANSACTION)
+      : health;
+    const latencyMs = isRpcResponse(last.outcome) ? last.elapsedMs : null;
+    return { latencyMs, findings: senderFindings(last.outcome, config.url.startsWith('https:')) };
   } finally {
     node.close();
   }

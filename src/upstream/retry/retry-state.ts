@@ -6,7 +6,7 @@ import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import type { Outcome } from '../outcome.ts';
 import { commitmentOf, firstSlotOf, minContextSlotOf } from '../slots/context-slot.ts';
-import type { HedgeBudget } from './hedge-budget.ts';
+import type { HedgeBudget } from './hedging.ts';
 
 /** One attempt that has ended. */
 export type AttemptStep = Readonly<{

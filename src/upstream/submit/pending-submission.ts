@@ -1,10 +1,19 @@
 import type { CallAttempt, CallTrace, Network } from '../../protocol/call.ts';
+import { methods } from '../../protocol/methods.ts';
 import type { RebroadcastAttempt, SubmissionResult } from '../../protocol/submission-result.ts';
 import { verifyTransaction } from '../../solana/ed25519.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import type { SubmitLimits } from './limits.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { Outcome } from '../outcome.ts';
+import {
+  type SubmissionParts,
+  type SubmitLimits,
+  type SubmitListener,
+  submitTransaction,
+  toCallAttempt,
+} from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
 /** Of those who sent the same transaction so many are told what became of it. */
@@ -92,5 +101,33 @@ export class PendingSubmission {
     const rebroadcastAttempts = [...(this.#rebroadcastAttempts?.values() ?? [])];
     for (const trace of this.#traces)
       trace.onSubmissionEnd?.({ ...result, rebroadcasts, rebroadcastAttempts });
+  }
+}
+
+/** Hands a transaction to everybody again, and notes what they say. */
+export class Rebroadcast implements SubmitListener {
+  readonly #submission: PendingSubmission;
+  readonly #onEnd: () => void;
+  #outstanding = 0;
+
+  /** @param onEnd - called when the last has ended. */
+  constructor(submission: PendingSubmission, onEnd: () => void) {
+    this.#submission = submission;
+    this.#onEnd = onEnd;
+  }
+
+  /** @returns whether there is anybody now; `onEnd` is called only then, maybe before this returns. */
+  start({ targets, limits }: SubmissionParts): boolean {
+    const { network, params } = this.#submission;
+    const nodes = [...targets.nodes(network), ...targets.sendOnly(network)];
+    this.#outstanding = nodes.length;
+    const call = { network, method: 'sendTransaction', row: methods.sendTransaction, params };
+    for (const node of nodes) submitTransaction(node, call, limits.attemptTimeoutMs, this);
+    return nodes.length > 0;
+  }
+
+  onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
+    this.#submission.recordRebroadcast(toCallAttempt(node, outcome, elapsedMs));
+    if (--this.#outstanding === 0) this.#onEnd();
   }
 }

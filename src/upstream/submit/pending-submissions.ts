@@ -1,14 +1,12 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
 import type { SubmissionResult } from '../../protocol/submission-result.ts';
-import { attempt } from '../attempt.ts';
 import { StatusPoller, type StatusPollLimits } from '../confirmations/status-poller.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
 import type { UpstreamNode } from '../node.ts';
-import type { SubmitLimits } from './limits.ts';
-import { PendingSubmission, type SubmitterInfo } from './pending-submission.ts';
-import { Rebroadcast } from './rebroadcast.ts';
-import type { SubmissionParts } from './submission.ts';
+import { attempt } from '../retry/attempt.ts';
+import { PendingSubmission, Rebroadcast, type SubmitterInfo } from './pending-submission.ts';
+import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
 /** It is looked so often, in the time between two rebroadcasts of one transaction, which are due. */

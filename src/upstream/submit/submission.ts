@@ -8,14 +8,57 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { preflightFault } from '../attempt.ts';
 import type { UpstreamNode } from '../node.ts';
-import type { Outcome } from '../outcome.ts';
-import { decideRetry, isAmbiguous } from '../retry/retry-rules.ts';
-import type { SubmitLimits } from './limits.ts';
+import { type Outcome, outcomeText } from '../outcome.ts';
+import { type AttemptListener, preflightFault, sendAttempt } from '../retry/attempt.ts';
+import { decideRetry, isAmbiguous } from '../retry/policy.ts';
 import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
-import { isAccepted, type SubmitListener, submitTransaction, toCallAttempt } from './submit-transaction.ts';
+
+/** Every limit of sending. Times in milliseconds, sizes in bytes. */
+export type SubmitLimits = Readonly<{
+  /** Different transactions that are on their way to an answer at a time; beyond them another is refused. */
+  underWayMax: number;
+  /** Who waits for those answers, of all of them together: they may outlive the requests that they came with. */
+  callersMax: number;
+  /** How long one who is handed a transaction may take to answer, where nobody waits behind it for its turn. */
+  attemptTimeoutMs: number;
+  /** Between two rebroadcasts of one transaction, give or take a quarter. */
+  rebroadcastMs: number;
+  /** Transactions that are being rebroadcast at a time, each to everybody; others wait for their turn. */
+  rebroadcastsAtATime: number;
+  /** Transactions that are followed at a time; beyond it those are given up that were rebroadcast most often. */
+  pendingMax: number;
+  /** What they may take together. */
+  pendingMaxBytes: number;
+  /** How long one is followed. */
+  pendingMaxMs: number;
+  /** Between two looks at what became of those that are followed, and at the block height. */
+  statusPollMs: number;
+  expiryPollMs: number;
+  /** Such calls under way at a time. */
+  callsAtATime: number;
+  /** How long after it was accepted the same transaction is not handed over again, and of how many that is known. */
+  acceptedMs: number;
+  acceptedMax: number;
+}>;
+
+/** Limits that suit a few thousand transactions a second. */
+export const submitLimits: SubmitLimits = {
+  underWayMax: 10_000,
+  callersMax: 50_000,
+  attemptTimeoutMs: 5_000,
+  rebroadcastMs: 2_000,
+  rebroadcastsAtATime: 64,
+  pendingMax: 10_000,
+  pendingMaxBytes: 32 * 1024 * 1024,
+  pendingMaxMs: 120_000,
+  statusPollMs: 1_000,
+  expiryPollMs: 2_000,
+  callsAtATime: 4,
+  acceptedMs: 1_000,
+  acceptedMax: 10_000,
+};
 
 /** What a submission stands on. */
 export type SubmissionParts = Readonly<{
@@ -183,3 +226,49 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
 /** Whether an error is about the transaction, and not about what the node has or has not seen yet. */
 const isConclusive = (response: RpcResponse): boolean =>
   nodeErrorRow(response.errorCode).rule === 'believe' && preflightFault(response) !== 'blockhash-not-found';
+
+/** Hears what became of each that was handed a transaction. Must not throw. */
+export interface SubmitListener {
+  onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void;
+}
+
+class SubmitAttempt implements AttemptListener {
+  readonly #node: UpstreamNode;
+  readonly #listener: SubmitListener;
+
+  constructor(node: UpstreamNode, listener: SubmitListener) {
+    this.#node = node;
+    this.#listener = listener;
+  }
+
+  onOutcome(outcome: Outcome, elapsedMs: number): void {
+    this.#node.recordOutcome(outcome, elapsedMs);
+    this.#listener.onSubmitOutcome(this.#node, outcome, elapsedMs);
+  }
+}
+
+/** Hands a transaction to one node, once. It may be heard of before this returns. */
+export function submitTransaction(
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  listener: SubmitListener,
+): void {
+  sendAttempt(node, call, timeoutMs, new SubmitAttempt(node, listener));
+}
+
+/** Whether the node has the transaction, or knows that it has landed already. */
+export const isAccepted = (outcome: Outcome): boolean =>
+  outcome.kind === 'answer' &&
+  (outcome.response.errorCode === 0 || outcome.preflight === 'already-processed');
+
+/** An attempt that has just ended, for whoever records it. */
+export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: number): CallAttempt {
+  const endedAt = performance.now();
+  return { node: node.name, startedAt: endedAt - elapsedMs, endedAt, outcome: outcomeLabel(outcome) };
+}
+
+function outcomeLabel(outcome: Outcome): string {
+  if (!isAccepted(outcome)) return outcomeText(outcome);
+  return outcome.kind === 'answer' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
+}

@@ -1,16 +1,17 @@
 import type { Logger } from '../../base/log.ts';
-import type { Call, PendingCall, ResponseHandler, RpcDispatcher } from '../../protocol/call.ts';
+import type {
+  Call,
+  CallTrace,
+  Network,
+  PendingCall,
+  ResponseHandler,
+  RpcDispatcher,
+  RpcResponse,
+} from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import {
-  acceptedResponse,
-  CoalescedSubmission,
-  type CoalescedSubmissionListener,
-  type Submitter,
-} from './coalesced-submission.ts';
 import { type PendingSubmissionParts, PendingSubmissions } from './pending-submissions.ts';
-import { RecentSubmissions } from './recent-submissions.ts';
-import { Submission } from './submission.ts';
+import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
 /** What sending stands on. */
@@ -114,3 +115,96 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 }
 
 const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;
+
+/** Somebody who sent a transaction. */
+export type Submitter = Readonly<{
+  handler: ResponseHandler;
+  trace: CallTrace | null;
+  /** How often they want it rebroadcast. */
+  rebroadcastsMax: number;
+}>;
+
+/** Hears of the end of a submission. Must not throw. */
+export interface CoalescedSubmissionListener {
+  /** It is under way no longer, and nobody was answered yet. */
+  onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
+  /** It was accepted, and all were answered. */
+  onAccepted(submission: CoalescedSubmission): void;
+}
+
+/** The answer to whoever sent a transaction that was accepted: the signature, as any node would write it. */
+export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
+  body: Buffer.from(`"${signature}"`),
+  errorCode: 0,
+});
+
+/** All who sent the same transaction under the same conditions while it was under way: they share the answer. */
+export class CoalescedSubmission implements SubmissionListener {
+  readonly network: Network;
+  /** Names network and bytes. */
+  readonly key: string;
+  readonly request: SubmitRequest;
+  readonly submitters: Submitter[];
+  readonly #listener: CoalescedSubmissionListener;
+
+  constructor(
+    network: Network,
+    key: string,
+    request: SubmitRequest,
+    first: Submitter,
+    listener: CoalescedSubmissionListener,
+  ) {
+    this.network = network;
+    this.key = key;
+    this.request = request;
+    this.submitters = [first];
+    this.#listener = listener;
+  }
+
+  onAccepted(): void {
+    this.#listener.onEnd(this, true);
+    for (const { handler } of this.submitters) handler.onResponse(acceptedResponse(this.request));
+    this.#listener.onAccepted(this);
+  }
+
+  onRejected(response: RpcResponse): void {
+    this.#listener.onEnd(this, false);
+    for (const { handler } of this.submitters) handler.onResponse(response);
+  }
+
+  onError(failure: Failure): void {
+    this.#listener.onEnd(this, false);
+    for (const { handler } of this.submitters) handler.onError(failure);
+  }
+}
+
+/** Transactions that were accepted a moment ago, by network, bytes and the conditions under which they were sent. */
+export class RecentSubmissions {
+  readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
+  /** When each ends, in that order. */
+  readonly #entries = new Map<string, number>();
+
+  constructor(limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  add(name: string): void {
+    const { acceptedMs, acceptedMax } = this.#limits;
+    const now = performance.now();
+    this.#entries.delete(name);
+    for (const [old, until] of this.#entries) {
+      if (until > now && this.#entries.size < acceptedMax) break;
+      this.#entries.delete(old);
+    }
+    this.#entries.set(name, now + acceptedMs);
+  }
+
+  has(name: string): boolean {
+    const until = this.#entries.get(name);
+    return until !== undefined && performance.now() < until;
+  }
+}

@@ -7,10 +7,10 @@ import { internalKey } from '../../../src/gateway/auth/key-record.ts';
 import { SessionMinSlots } from '../../../src/gateway/session-min-slots.ts';
 import type { Call } from '../../../src/protocol/call.ts';
 import { request } from '../../../src/protocol/rpc-dispatcher.ts';
-import { CallKeys } from '../../../src/upstream/cache/call-key.ts';
-import { ResponseCounts } from '../../../src/upstream/cache/response-counts.ts';
-import { MonotonicReads } from '../../../src/upstream/slot-cache/monotonic-reads.ts';
-import { at, callOf, ScriptedDispatcher } from '../../upstream/cache/scripted-dispatcher.ts';
+import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
+import { MonotonicReads } from '../../../src/upstream/middleware/monotonic-reads.ts';
+import { ResponseCounts } from '../../../src/upstream/middleware/response-counts.ts';
+import { at, callOf, ScriptedDispatcher } from '../../upstream/mock/scripted-dispatcher.ts';
 import { DirectLimitStore } from './direct-limit-store.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 

@@ -1,8 +1,8 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { deadUrl } from '../mock/dead.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, sendOnce } from './node-rig.ts';

@@ -1,6 +1,6 @@
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Slot } from '../../../solana/units.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { contextValue } from './context.ts';
 import {

@@ -5,7 +5,7 @@ import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
 import { contextValue, rawMembers } from './context.ts';
 import { type Continuity, type Gap, gapWindow, type NotificationDecision, newer } from './continuity.ts';
 import { SeenSlots } from './seen-slots.ts';
