@@ -1,5 +1,4 @@
 import { accessFailures } from './access-failures.ts';
-import type { Network } from './call.ts';
 import type { FailureRow } from './failure-row.ts';
 import { restFailures } from './rest/rest-failures.ts';
 
@@ -317,7 +316,7 @@ export class Failure extends Error {
 const NAME_MAX_CHARS = 64;
 
 /** The network of a request is unknown or has no node. */
-export const networkNotServed = (named: string, served: readonly Network[]): Failure =>
+export const networkNotServed = (named: string, served: readonly string[]): Failure =>
   new Failure('NETWORK_NOT_SERVED', {
     facts: { network: named.slice(0, NAME_MAX_CHARS), served: served.join(', ') || 'none' },
   });
