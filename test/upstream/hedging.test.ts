@@ -34,7 +34,7 @@ describe('a read whose node is late', () => {
     const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
     const answer = await request(pool, { ...call('getBalance'), trace });
     expect(answer.body.toString()).toBe('2');
-    expect(attempts.map(({ outcome }) => outcome)).toEqual(['ok', 'given up: another node was first']);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['ok', 'superseded by another node']);
     expect(new Set(attempts.map(({ node }) => node)).size).toBe(2);
     const [late, quick] = pool.status().toSorted((a, b) => a.hedges - b.hedges);
     expect([late!.hedges, quick!.hedges]).toEqual([0, 1]);

@@ -20,29 +20,28 @@ import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { type LandedStatus, readSignatureStatuses } from '../feeds/signature-statuses.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
-/** How often nodes are asked. */
+/** Intervals in milliseconds. */
 export type StatusPollLimits = Readonly<{
-  /** Between two rounds, in milliseconds. */
   pollMs: number;
-  /** Between two times that a transaction is asked for of which a subscription tells, in milliseconds. */
+  /** For transactions with a subscription. */
   subscribedPollMs: number;
-  /** Between two looks at the block height, in milliseconds. */
+  /** Of block height polls. */
   expiryPollMs: number;
-  /** Calls under way at a time. */
+  /** Calls in flight. */
   callsAtATime: number;
 }>;
 
-/** Blocks after its own in which a blockhash is good. Source: Agave, `MAX_PROCESSING_AGE`. */
+/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Answers of one round, in which nobody is believed who looked before the tip was there. */
+/** Results of one round; reads from before the tip do not count. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
 
 /**
- * Asks the nodes of one network for the statuses of all transactions that somebody waits for, 256 in a call, and for
- * the block height where blockhashes may expire. Rounds never overlap; a call that fails is made again in the next.
+ * Polls the statuses of all watched transactions of one network, 256 per call, and the block height for
+ * expired blockhashes. Rounds never overlap; failed calls are repeated in the next round.
  */
 export class StatusPoller {
   readonly #network: Network;
@@ -55,7 +54,7 @@ export class StatusPoller {
   #tip: Tip | null = null;
   #tipDueAt = 0;
 
-  /** @param askAnother - has what one node says landed confirmed by another; null: one is believed. */
+  /** @param queryOther - confirms a landed status by another node; null: one node suffices. */
   constructor(
     network: Network,
     source: RpcDispatcher,
@@ -68,13 +67,12 @@ export class StatusPoller {
     this.#limits = limits;
   }
 
-  /** From the next round on it is asked for. */
   add(watched: WatchedTransaction): void {
     this.#watched.add(watched);
     this.#schedule();
   }
 
-  /** It is asked for no more; the rounds end with the last one. */
+  /** The last removal stops polling. */
   delete(watched: WatchedTransaction): void {
     this.#watched.delete(watched);
     if (this.#watched.size > 0 || this.#timer === null) return;
@@ -103,7 +101,7 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs } = this.#limits;
-    // A little early counts: timers are not exact. What makes one due while it is asked for makes it due again.
+    // Timers may fire early. A transaction that becomes due during the call is polled again.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -138,7 +136,7 @@ export class StatusPoller {
     }
   }
 
-  /** The same, where another node than the teller agrees. */
+  /** Confirms landed statuses by another node. */
   async #crossCheck(
     signatures: readonly Signature[],
     reported: readonly (LandedStatus | null)[],
@@ -152,7 +150,7 @@ export class StatusPoller {
         queryOtherNode(call, respondingNode),
       );
     } catch {
-      // What the other said is no answer: it says nothing against the first.
+      // An invalid response does not contradict the first.
       return reported;
     }
   }
@@ -162,7 +160,7 @@ export class StatusPoller {
     return { ...call, params: Buffer.from(writeJson(params)) };
   }
 
-  /** Which blockhashes are over: those whose height has come are asked for. */
+  /** Checks blockhashes whose last valid height is reached. */
   async #findExpired(due: readonly WatchedTransaction[], now: number): Promise<ChainView> {
     const lifetimes = due.flatMap(({ lifetime, status }) => (status === null && lifetime) || []);
     if (lifetimes.length === 0) return UNKNOWN_VIEW;
@@ -188,13 +186,13 @@ export class StatusPoller {
     return this.#tip;
   }
 
-  /** Heights are those of the node that told them, and it may have been behind: the blockhash itself decides. */
+  /** The height may come from a lagging node: isBlockhashValid decides. */
   async #isExpired(blockhash: Blockhash, minContextSlot: Slot): Promise<boolean> {
     const params = [blockhash, { commitment: 'confirmed', minContextSlot }];
     return (await this.#read('isBlockhashValid', params, readValidity)) === false;
   }
 
-  /** @returns null when nobody answered, or not what was asked. */
+  /** @returns null for a failed call or an invalid result. */
   async #read<T>(
     method: MethodName,
     params: readonly WritableJson[],
@@ -218,10 +216,10 @@ function readTip(body: Buffer): Tip {
 const readValidity = (body: Buffer): boolean =>
   objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;
 
-/** Asks another node than the one named. @returns its result; null when there is none that answers. */
+/** Calls a node other than `excludedNode`. @returns null if none responds. */
 export type OtherNodeQuery = (call: Call, excludedNode: string) => Promise<RpcResponse | null>;
 
-/** Which node it was that answered; null while none has, or nobody knows. */
+/** Records which node responded; null if unknown. */
 export class RespondingNode implements CallTrace {
   node: string | null = null;
 
@@ -232,7 +230,7 @@ export class RespondingNode implements CallTrace {
 
 type Statuses = readonly (LandedStatus | null)[];
 
-/** As much as both say; null where one of them knows nothing of it, or something else. */
+/** The lower of two statuses; null if they disagree. */
 function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): LandedStatus | null {
   if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
   return {
@@ -242,9 +240,9 @@ function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): Lan
 }
 
 /**
- * What two nodes say of transactions of which one says that they landed. One that does not tell the truth, or is on a fork
- * of its own, ends nothing then; one that is behind delays it by a round. Where nobody else answers, the one is believed.
- * @param callFor - the question for these signatures.
+ * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
+ * it by a round. Without a second response the first counts.
+ * @param callFor - builds the call for the signatures.
  */
 export async function crossCheckStatuses(
   signatures: readonly Signature[],

@@ -3,10 +3,9 @@ import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { EjectionReason } from './node-state.ts';
 
-/** What counts of an attempt: it was answered, it failed, or the node asked to be left alone. */
 export type AttemptKind = 'answered' | 'failed' | 'throttled';
 
-/** Half a window: attempts and the latencies of those that were answered. */
+/** Half a window: attempt counts and latencies. */
 class WindowHalf {
   attempts = 0;
   failed = 0;
@@ -21,14 +20,14 @@ class WindowHalf {
   }
 }
 
-/** What became of the calls that a node was asked in the last while, in two halves that take turns. */
+/** Sliding window over a node's attempts, in two alternating halves. */
 export class RecentOutcomes {
   readonly #limits: Readonly<{ windowMs: number }>;
   #current = new WindowHalf();
   #before = new WindowHalf();
   #rotatedAt = 0;
 
-  /** @param limits - of which `windowMs` is what is looked back on: between a half of it and all. */
+  /** @param limits - covers between half and all of `windowMs`. */
   constructor(limits: Readonly<{ windowMs: number }>) {
     this.#limits = limits;
   }
@@ -45,25 +44,24 @@ export class RecentOutcomes {
     this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
   }
 
-  /** Attempts of the last while. */
   attempts(now: number): number {
     this.#rotate(now);
     return this.#current.attempts + this.#before.attempts;
   }
 
-  /** The share of them that failed; null without any. */
+  /** Ratio of failed attempts; null without attempts. */
   failedShare(now: number): number | null {
     const attempts = this.attempts(now);
     return attempts === 0 ? null : (this.#current.failed + this.#before.failed) / attempts;
   }
 
-  /** The share of them at which the node asked to be left alone; null without any. */
+  /** Ratio of throttled attempts; null without attempts. */
   throttledShare(now: number): number | null {
     const attempts = this.attempts(now);
     return attempts === 0 ? null : (this.#current.throttled + this.#before.throttled) / attempts;
   }
 
-  /** Milliseconds within which a share of the answers came; null without any. */
+  /** Latency quantile in milliseconds; null without responses. */
   latencyMs(share: number, now: number): number | null {
     this.#rotate(now);
     const both = createHistogram();
@@ -73,7 +71,6 @@ export class RecentOutcomes {
     return microseconds === null ? null : microseconds / 1_000;
   }
 
-  /** What was is no longer held against the node. */
   reset(): void {
     this.#current.clear();
     this.#before.clear();
@@ -87,19 +84,19 @@ export class RecentOutcomes {
     this.#before = this.#current;
     this.#current = cleared;
     cleared.clear();
-    // Nobody asked for longer than a window: neither half is of the last while.
+    // No attempt for longer than a window.
     if (since >= 2 * halfMs) this.#before.clear();
     this.#rotatedAt = now;
   }
 }
 
-/** Statuses that are the node's doing, whatever it was asked. */
+/** HTTP statuses that are the node's fault. */
 export const isNodeFault = (status: number): boolean =>
   status >= 500 || status === 401 || status === 403 || status === 404;
 
 /**
- * What an attempt says about the node it was made at; null when it says nothing.
- * @param elapsedMs - null when the time it took speaks about the question and not about the node.
+ * Classifies an attempt; null if it says nothing about the node.
+ * @param elapsedMs - null if the time depends on the request, not the node.
  */
 export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
   switch (outcome.kind) {
@@ -117,7 +114,7 @@ export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): Attem
   }
 }
 
-/** Each relapse doubles the polls that a node must answer, up to this many times. */
+/** Cap of the factor by which each relapse doubles the required polls. */
 const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
@@ -126,15 +123,15 @@ export type EjectionLimits = Pick<
 >;
 
 /**
- * Why a node is ejected, and what re-admits it: good answers re-admit it for good; answered polls and time only on
- * probation, in which a single failed call ejects it again. Times are milliseconds on any steady clock.
+ * Ejection state of a node. Successful calls re-admit it for good; polls and time only on probation, in
+ * which one failed call ejects it again. Times are milliseconds of a monotonic clock.
  */
 export class Ejection {
   readonly #limits: EjectionLimits;
   #reason: EjectionReason | null = null;
-  /** Why it was ejected before it was re-admitted on probation; null when it is not on probation. */
+  /** Reason of the last ejection while on probation, else null. */
   #probation: EjectionReason | null = null;
-  /** When it was last ejected or re-admitted. */
+  /** Time of the last ejection or re-admission. */
   #changedAt = 0;
   #goodAnswers = 0;
   #goodPolls = 0;
@@ -145,7 +142,7 @@ export class Ejection {
     this.#limits = limits;
   }
 
-  /** Null while it is not ejected. */
+  /** null if not ejected. */
   get reason(): EjectionReason | null {
     return this.#reason;
   }
@@ -157,7 +154,7 @@ export class Ejection {
     this.#restart(now);
   }
 
-  /** Takes in how a call, or a copy of one, ended. */
+  /** Records the end of a call or recovery probe. */
   noteCall(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     const isSlow = (elapsedMs ?? 0) > this.#limits.slowMs;
     if (kind === 'answered' && !isSlow) {
@@ -177,8 +174,8 @@ export class Ejection {
   }
 
   /**
-   * Re-admits the node, or ends its probation, when that is due.
-   * @param isCurrent - its slots are within the allowed lag.
+   * Re-admits the node or ends its probation when due.
+   * @param isCurrent - slots within the allowed lag.
    * @returns whether it was re-admitted.
    */
   review(isCurrent: boolean, now: number): boolean {

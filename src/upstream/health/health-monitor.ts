@@ -11,28 +11,28 @@ import type { Outcome } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
 
-/** Polls of several nodes drift apart by this share of the interval. */
+/** Random share of the interval, so that polls of several nodes drift apart. */
 const JITTER = 0.2;
 
-/** A node that is watched, what ends that, its next poll, and the state in which it was last spoken of. */
+/** Watched node, its poll timer, and the last logged state. */
 type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   reportedState: NodeState;
-  /** Resolves after the first poll, whatever came of it. */
+  /** Resolves after the first poll, successful or not. */
   readonly polled: PromiseWithResolvers<void>;
 };
 
-/** Watches the nodes of one network: polls them, has their group look at what is known of them, logs what changes. */
+/** Monitors the nodes of one network: polls them, updates their group, and logs state changes. */
 export class HealthMonitor {
   readonly #group: NodeGroup;
   readonly #log: Logger;
   #nodes: readonly UpstreamNode[] = [];
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
-  /** The chains of which was last said that nobody can tell which of them is right. */
+  /** Last logged set of conflicting chains. */
   #reportedChains = '';
   readonly #firstResponse = Promise.withResolvers<void>();
 
@@ -41,19 +41,19 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  /** Resolves when the first of the nodes has told its slot. */
+  /** Resolves when a node has reported its slot. */
   get firstResponse(): Promise<void> {
     return this.#firstResponse.promise;
   }
 
-  /** Resolves when each of the nodes has been polled once, whether it answered or not. */
+  /** Resolves when each node has been polled once. */
   async firstPolls(): Promise<void> {
     await Promise.all(this.#watched.map(({ polled }) => polled.promise));
   }
 
   /**
-   * Watches exactly these: one that was watched before is watched on as if nothing had happened.
-   * @param nodes - those of the group, and those that are not asked at the moment.
+   * Replaces the watched nodes; those already watched keep their state.
+   * @param nodes - serving and drained nodes.
    */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
@@ -85,7 +85,7 @@ export class HealthMonitor {
     return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
-  /** Polls one node, then again after the interval, until stopped. */
+  /** Polls one node at the interval until stopped. */
   async #pollLoop(watched: WatchedNode): Promise<void> {
     try {
       await this.#poll(watched);
@@ -109,7 +109,7 @@ export class HealthMonitor {
     for (const one of this.#watched) this.#logState(one);
   }
 
-  /** One line when the nodes belong to different chains and no majority says which is right. */
+  /** Logs once when the nodes belong to different chains without a majority. */
   #logChains(chains: Map<string, string[]> | null, network: Network): void {
     const reported =
       chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
@@ -122,7 +122,7 @@ export class HealthMonitor {
     );
   }
 
-  /** One line for a node whose state is another than when we last spoke of it. */
+  /** Logs a change of a node's state. */
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
     const now = performance.now();
@@ -153,16 +153,16 @@ function stopPolling({ stop, timer }: WatchedNode): void {
   if (timer !== null) clearTimeout(timer);
 }
 
-/** So many polls in a row are spared when live answers tell as much. */
+/** Consecutive polls that live responses may replace. */
 const SKIPPED_POLLS_MAX = 4;
-/** A head that nobody wanted to know for so many polls is not asked for. */
+/** A head not read for this many polls is not polled. */
 const HEAD_IDLE_POLLS = 10;
-/** A node that refuses a question is asked it again after so many times as long. */
+/** A rejected method is polled at this multiple of its interval. */
 const REFUSED_BACKOFF_FACTOR = 10;
 
 const DIGITS = /^\d{1,20}$/;
 
-/** Those that are asked for when somebody wants to know; the processed one is, always. */
+/** Polled on demand; `processed` is always polled. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 function slotIn(outcome: Outcome): Slot | null {
@@ -175,7 +175,7 @@ function slotIn(outcome: Outcome): Slot | null {
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
 
-/** Asks one node what it does not tell by itself: where it is, of which chain, and what it has. */
+/** Polls one node for slots, genesis and history. */
 export class NodePoller {
   readonly #node: UpstreamNode;
   readonly #group: NodeGroup;
@@ -191,7 +191,7 @@ export class NodePoller {
     this.#signal = signal;
   }
 
-  /** Asks what is due. @returns whether it is known where the node is. */
+  /** Polls what is due. @returns whether the node's slot is known. */
   async poll(): Promise<boolean> {
     const node = this.#node;
     if (this.#canSkip()) this.#skipped++;
@@ -201,12 +201,12 @@ export class NodePoller {
       if (this.#isDue(commitment)) await this.#pollSlot(commitment);
     await this.#pollShreds();
     await this.#pollHistory();
-    // What was told until now is known.
+    // Older observations count as known.
     this.#polledAt = performance.now();
     return true;
   }
 
-  /** Live answers told where it is since the last poll; but not for ever, and not of one that is in doubt. */
+  /** Live responses made this poll unnecessary; never for long, nor for a suspect node. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -236,7 +236,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Of which slot it has shreds. One that does not tell is not judged by it. */
+  /** Shred slot. A node without the method is not judged by it. */
   async #pollShreds(): Promise<void> {
     if (performance.now() < this.#shredsDueAt) return;
     const { shredsIntervalMs } = this.#group.limits;
@@ -248,7 +248,7 @@ export class NodePoller {
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** The first block that it has: of no use where there is no choice. */
+  /** First available block; irrelevant with a single node. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
@@ -262,7 +262,7 @@ export class NodePoller {
     return attempt(this.#node, call, this.#group.limits.pollTimeoutMs, this.#signal);
   }
 
-  /** Who does not offer a method, or not to us, may be a good node for all others. */
+  /** A node that rejects a method may serve all others. */
   #recordRefusal(outcome: Outcome): void {
     if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
     else this.#node.circuit.release();

@@ -1,26 +1,24 @@
 import type { BodyListener, Exchange, NodeRequest, PendingRequest } from '../exchange.ts';
 
-/** Whoever has a request: the pool while it waits for a connection, then its connection. */
+/** Owner of a request: the pool while it waits, then a connection. */
 export interface RequestHolder {
-  /** Whoever asked does not want to know any more. */
   onAbort(request: HttpRequest): void;
 }
 
-/** One request from the moment it is put to what it comes to. */
+/** Request from submission to result. */
 export class HttpRequest implements PendingRequest {
-  /** What goes out, in one piece. */
   readonly bytes: Buffer;
   readonly nodeRequest: NodeRequest;
-  /** When it is given up, as `performance.now()`. */
+  /** `performance.now()`. */
   deadline: number;
   holder: RequestHolder;
-  /** Its bytes are on their way: the node may read them. */
+  /** The node may have read it. */
   isSent = false;
-  /** Whoever asked was offered its answer piece by piece. */
+  /** Its response was offered for streaming. */
   isStreamOffered = false;
-  /** Whoever asked has heard what it came to. */
+  /** The result was reported. */
   isSettled = false;
-  /** Its neighbours in the queue that it stands in: see PostQueue. */
+  /** Links of RequestQueue. */
   previous: HttpRequest | null = null;
   next: HttpRequest | null = null;
 
@@ -40,8 +38,8 @@ export class HttpRequest implements PendingRequest {
   }
 
   /**
-   * Tells whoever asked, unless it was told already.
-   * @returns whether what came may be believed to be the answer.
+   * Reports the result once.
+   * @returns false if the body is not a valid response.
    */
   settle(exchange: Exchange): boolean {
     if (this.isSettled) return true;
@@ -50,7 +48,7 @@ export class HttpRequest implements PendingRequest {
   }
 }
 
-/** Requests in the order in which they were put. The links are in the requests themselves, which stand in one at a time. */
+/** FIFO of requests, linked through the requests, which are in one queue at a time. */
 export class RequestQueue {
   first: HttpRequest | null = null;
   #last: HttpRequest | null = null;
@@ -64,7 +62,6 @@ export class RequestQueue {
     this.length++;
   }
 
-  /** Takes the oldest out. */
   shift(): HttpRequest | null {
     const { first } = this;
     if (first !== null) this.remove(first);
@@ -83,7 +80,7 @@ export class RequestQueue {
   }
 }
 
-/** Tells whoever has to be told of a request that has failed. Who breaks over that keeps it from nobody else. */
+/** Reports a failure. An exception of the listener does not affect other requests. */
 export function notifyFailed(
   request: HttpRequest,
   bodyListener: BodyListener | null,
@@ -101,18 +98,16 @@ export function notifyFailed(
   }
 }
 
-/** Ends a body that was passed on. @returns whether it may have been the answer. */
+/** Ends a streamed body. @returns false if it is not a valid response. */
 export function endStream(request: HttpRequest, bodyListener: BodyListener, rest: Buffer): boolean {
   request.isSettled = true;
   if (rest.length > 0) bodyListener.onData(rest);
   return bodyListener.onEnd();
 }
 
-/** What requests come to that say nothing of their own: made once. */
-
 export const aborted = (wasSent: boolean): Exchange => (wasSent ? ABORTED_SENT : ABORTED_UNSENT);
 
-/** @param bytesLeft - whether the node may have read the request. */
+/** @param wasSent - the node may have read the request. */
 export const timeoutExchange = (wasSent: boolean): Exchange => (wasSent ? TIMEOUT_SENT : TIMEOUT_UNSENT);
 
 export const tooLarge: Exchange = { kind: 'too-large' };

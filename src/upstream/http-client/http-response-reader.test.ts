@@ -116,7 +116,12 @@ describe('a response', () => {
       const got = readIn(pieces);
       expect(got).toMatchObject({ readState: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
       got.next();
-      expect(got).toMatchObject({ readState: 'more', retryAfter: null, keepAliveMs: null, contentLength: -1 });
+      expect(got).toMatchObject({
+        readState: 'more',
+        retryAfter: null,
+        keepAliveMs: null,
+        contentLength: -1,
+      });
     }
   });
 

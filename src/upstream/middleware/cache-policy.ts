@@ -1,44 +1,42 @@
 import type { RpcResponse } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import type { MethodName } from '../../protocol/methods.ts';
 import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
-import type { CallKey } from './call-key.ts';
 
 /**
- * How answers may be kept, and what of params decides about them: a row per method, in addition to its nature.
- * Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to §1.7.
+ * Cache policy per method. Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to
+ * §1.7.
  */
 
 /**
- * How long an answer holds.
- * - `never`: only whoever asks while it is on its way shares it.
- * - `slot`: until the chain has come to another slot, and never longer than a slot takes.
- * - `shortly`: some seconds: facts of an epoch, and of a node.
+ * - `never`: coalesced only.
+ * - `slot`: until the next slot, at most slotMs.
+ * - `shortly`: seconds; facts of an epoch or a node.
  * - `always`: facts of the chain.
- * - `final`: when it was asked for at `finalized`, and rests on slots below the finalized root.
+ * - `final`: cached if requested at `finalized` and pinned below the finalized root.
  */
 export type TtlClass = 'never' | 'slot' | 'shortly' | 'always' | 'final';
 
 /**
- * What the options object is.
- * - `context`: fields that nobody knows are ignored, and so is a commitment that nobody knows; it takes minContextSlot.
- * - `lenient`: the same, without minContextSlot.
- * - `strict`: a commitment and nothing else; an empty one is an error.
+ * - `context`: unknown fields and commitments are ignored; accepts minContextSlot.
+ * - `lenient`: as `context`, without minContextSlot.
+ * - `strict`: a commitment only; an empty one is an error.
  */
 export type ConfigKind = 'context' | 'lenient' | 'strict';
 
-/** Where the slot stands that a final answer rests on: the first of the params, or a member of the result. */
+/** Location of the slot that a final response depends on: first param, or member of the result. */
 export type Pin = 'first-param' | 'slot' | 'effectiveSlot';
 
 export type CachePolicy = Readonly<{
   ttl: TtlClass;
-  /** null: it has none, or not always at the same place. */
+  /** null: no options object, or not at a fixed index. */
   config: ConfigKind | null;
-  /** Of final answers; null for all others. */
+  /** Only of `final` responses. */
   pin: Pin | null;
-  /** The option without which the question means another thing at another time; null: there is none such. */
+  /** Option without which the result changes over time. */
   requiredOption: string | null;
-  /** The result is a list in which null stands for what is not there. */
+  /** The result is a list with null for absent items. */
   mayContainNulls: boolean;
 }>;
 
@@ -118,19 +116,17 @@ export const cachePolicies = {
 
 const policiesByMethod: ReadonlyMap<string, CachePolicy> = new Map(Object.entries(cachePolicies));
 
-/** Of a method that nobody knows nothing is kept. */
 const unknownPolicy: CachePolicy = policy('never');
 
-/** The rule of a method by its wire name. */
 export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
 
-/** How long answers are kept, by the kind of what they say. Milliseconds. */
+/** Lifetimes in milliseconds. */
 export type CacheTtls = Readonly<{
-  /** The moving state: no longer than a slot takes. 0 keeps none of it. */
+  /** State that changes every slot. 0 disables caching. */
   slotMs: number;
-  /** Facts of an epoch, and of a node. */
+  /** Facts of an epoch or a node. */
   shortMs: number;
-  /** Facts of the chain, and blocks and transactions below the finalized root. */
+  /** Facts of the chain; blocks and transactions below the finalized root. */
   finalMs: number;
 }>;
 
@@ -141,7 +137,9 @@ const VALUE_LAST = Buffer.from('"value":null}');
 const VALUE_FIRST = Buffer.from('{"value":null');
 const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
 
-/** Whether the result says that something is not there: by the next moment it may be. */
+type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
+
+/** Whether the result reports an absence, which may change any moment. */
 export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   if (result.length <= NULL.length) return result.equals(NULL);
   const { length } = result;
@@ -152,8 +150,8 @@ export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   return mayContainNulls && (result.includes(',null') || result.includes('[null'));
 }
 
-/** The newest slot that a final answer rests on; null when it cannot be told. */
-export function pinnedSlot({ policy, params }: CallKey, result: Buffer): Slot | null {
+/** Newest slot that a final response depends on; null if unknown. */
+export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): Slot | null {
   switch (policy.pin) {
     case null:
       return null;
@@ -168,11 +166,11 @@ export function pinnedSlot({ policy, params }: CallKey, result: Buffer): Slot | 
   }
 }
 
-/** Whether params name it: what is null is left to the node, and changes. */
+/** A null option is chosen by the node, and changes. */
 const hasOption = (params: string, name: string): boolean =>
   params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
 
-function isFinal(key: CallKey, result: Buffer, root: Slot | null): boolean {
+function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean {
   const { requiredOption } = key.policy;
   if (root === null || key.commitment !== 'finalized') return false;
   if (requiredOption !== null && !hasOption(key.params, requiredOption)) return false;
@@ -181,11 +179,15 @@ function isFinal(key: CallKey, result: Buffer, root: Slot | null): boolean {
 }
 
 /**
- * How long an answer may be kept, in milliseconds; 0 for not at all. Errors never are, and neither is what says that
- * something is not there.
- * @param root - the finalized root, as far as it is known.
+ * Lifetime of a response in milliseconds; 0: not cacheable. Errors and absences are never cached.
+ * @param root - the finalized root, if known.
  */
-export function ttlFor(key: CallKey, response: RpcResponse, root: Slot | null, ttls: CacheTtls): number {
+export function ttlFor(
+  key: CacheableCall,
+  response: RpcResponse,
+  root: Slot | null,
+  ttls: CacheTtls,
+): number {
   const { ttl, mayContainNulls } = key.policy;
   if (ttl === 'never' || key.commitment === null) return 0;
   if (response.errorCode !== 0 || isNegative(response.body, mayContainNulls)) return 0;

@@ -6,30 +6,30 @@ import { type Slot, slot } from '../../solana/units.ts';
 import { type CachePolicy, cachePolicy } from './cache-policy.ts';
 import { canonicalParams } from './canonical-params.ts';
 
-/** What a call asks, however it was written. */
+/** Identity of a call, independent of JSON formatting. */
 export type CallKey = Readonly<{
-  /** Equal for calls that ask the same, and for no others: network, method and params, and not a hash of them. */
+  /** Network, method and canonical params; not a hash, so distinct calls never collide. */
   text: string;
-  /** Only the params of it. */
+  /** Canonical params. */
   params: string;
   policy: CachePolicy;
-  /** What is asked at; null: it cannot be told. */
+  /** null: unknown. */
   commitment: Commitment | null;
-  /** 0 where none was given. */
+  /** 0 if absent. */
   minContextSlot: Slot;
-  /** Nothing stands among the params that is not understood here. */
+  /** All params were understood. */
   isPlain: boolean;
-  /** What remembering it takes. */
+  /** Estimated size in bytes. */
   weight: number;
 }> & {
-  /** How often it was asked for what is kept of it while it was remembered. */
+  /** Number of cache lookups while the key was cached. */
   lookups: number;
 };
 
 export type CallKeyLimits = Readonly<{
-  /** Params that are longer are compared with no others. */
+  /** Calls with longer params get no key. */
   paramsMaxBytes: number;
-  /** Ways of writing that are remembered, and the bytes that they take. */
+  /** Raw forms that are cached, and their total size. */
   keysMax: number;
   keysMaxBytes: number;
 }>;
@@ -40,11 +40,11 @@ export const callKeyLimits: CallKeyLimits = {
   keysMaxBytes: 8 * 1024 * 1024,
 };
 
-/** What a key takes beside its texts; an estimate. */
+/** Estimated overhead. */
 const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);
 
-/** What a call without a commitment among its params is about: with a context that of the newest bank. */
+/** Commitment without a `commitment` option: `processed` for methods with a context. */
 function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
   if (row.commitment === null) return row.context ? 'processed' : 'finalized';
   return row.config === null ? null : requested;
@@ -53,7 +53,7 @@ function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment 
 function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
   const policy = cachePolicy(method);
   const read = canonicalParams(params, latin1, { index: row.config, kind: policy.config });
-  // No canonical text begins with the mark.
+  // No canonical text starts with "!".
   const text = read?.text ?? `!${latin1}`;
   const whole = `${network}\n${method}\n${text}`;
   return {
@@ -69,9 +69,8 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
 }
 
 /**
- * What a call asks at for certain, by what its params mean and not by how they are written: what its answer says may
- * then be held for what the node knows. Nothing is remembered of it.
- * @returns null where a node may read the params in another way.
+ * Commitment of a call; not cached.
+ * @returns null if a node may interpret the params differently.
  */
 export function certainCommitment({ method, row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
@@ -81,12 +80,11 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
-/** Tells which calls ask the same. The same bytes are looked at once. */
+/** Computes and caches call keys by raw bytes. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
-  /** By network, method and raw params. */
   readonly #cached: RecentMap<string, CallKey>;
-  /** Each middleware looks up the key of the same call in the same tick. */
+  /** Memo of the last call: each middleware looks up the same call in the same tick. */
   #lastCall: Call | null = null;
   #lastKey: CallKey | null = null;
 
@@ -95,12 +93,11 @@ export class CallKeys {
     this.#cached = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
   }
 
-  /** Ways of writing that are remembered. */
   get size(): number {
     return this.#cached.size;
   }
 
-  /** @returns null for a call that stands for itself. */
+  /** @returns null for a call that is neither cached nor coalesced. */
   keyOf(call: Call): CallKey | null {
     if (call === this.#lastCall) return this.#lastKey;
     this.#lastKey = this.#lookUp(call);

@@ -4,24 +4,22 @@ import { type Slot, slot } from '../../solana/units.ts';
 import type { ConfigKind } from './cache-policy.ts';
 
 /**
- * Params written in the one way that all equal ones have in common: no white space, members in the order of their
- * names, strings with as few escapes as may be, and no defaults of the options object. Numbers stay as they were
- * written, because a node refuses 1.0 where it takes 1. The text has a character for each byte of UTF-8.
+ * Canonical form of params: no white space, sorted members, minimal escapes, no default options. Numbers
+ * keep their notation, because nodes reject 1.0 where they accept 1. One latin1 character per UTF-8 byte.
  */
 export type CanonicalParams = Readonly<{
   text: string;
-  /** What is asked at; null: it cannot be told. */
+  /** null: unknown. */
   commitment: Commitment | null;
-  /** 0 where none was given. */
+  /** 0 if absent. */
   minContextSlot: Slot;
-  /** The options object is one, or absent, and the last of the params. */
+  /** The options object is the last param, or absent. */
   isPlain: boolean;
 }>;
 
-/** Where the options object stands among the params, and what it is. */
 export type ConfigPosition = Readonly<{ index: number | null; kind: ConfigKind | null }>;
 
-/** Params that nest deeper are nobody's; to look into them takes the time of their depth. */
+/** Limits the time for hostile params. */
 const DEPTH_MAX = 8;
 const SLOT_TEXT = /^\d{1,20}$/;
 const NO_SLOT = slot(0n);
@@ -34,10 +32,10 @@ const commitmentTexts: ReadonlyMap<string, Commitment> = new Map([
 
 type Member = Readonly<{ name: string; text: string }>;
 
-/** What is read: bytes, and the same with a character for each of them. */
+/** Params as bytes and as latin1 text. */
 type Source = Readonly<{ bytes: Buffer; latin1: string }>;
 
-/** A container that is being read. `odd`: equal ones cannot be told from others. */
+/** Container being parsed. */
 type ParseState<Item> = {
   readonly of: Source;
   readonly depth: number;
@@ -67,7 +65,7 @@ function recordMember(
 ): void {
   const name = stringText(object.of, nameStart - 1, nameEnd + 1);
   const text = valueText(object.of, start, end, object.depth);
-  // Of two members of a name one reader takes the last, and the other none.
+  // Parsers disagree about duplicate names.
   object.isAmbiguous ||= text === null || object.items.some((member) => member.name === name);
   object.items.push({ name, text: text ?? '' });
 }
@@ -93,7 +91,7 @@ function objectText(members: Member[]): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** Text of a value that is known to be JSON; null when equal ones cannot be told from others. */
+/** Canonical text of a valid JSON value; null if ambiguous. */
 function valueText(of: Source, start: number, end: number, depth: number): string | null {
   switch (kindOf(of.bytes[start])) {
     case 'string':
@@ -111,7 +109,6 @@ function valueText(of: Source, start: number, end: number, depth: number): strin
   }
 }
 
-/** The params as a list whose options object is taken apart. */
 type ParamList = ParseState<string> & { readonly configAt: number; config: Member[] | null };
 
 function recordParam(params: ParamList, start: number, end: number): void {
@@ -128,7 +125,7 @@ function recordParam(params: ParamList, start: number, end: number): void {
 const memberText = (config: readonly Member[], name: string): string | null =>
   config.find((member) => member.name === name)?.text ?? null;
 
-/** What the options object says once what holds anyway is left out; null: it says nothing. */
+/** Options without defaults; null if nothing remains. */
 function configText(config: Member[], kind: ConfigKind): string | null {
   const isDefault = memberText(config, '"commitment"') === '"finalized"';
   if (kind === 'strict') return isDefault && config.length === 1 ? null : objectText(config);
@@ -136,7 +133,7 @@ function configText(config: Member[], kind: ConfigKind): string | null {
   return rest.length === 0 ? null : objectText(rest);
 }
 
-/** Leaves out an options object that says nothing, where nothing follows it. */
+/** Omits an empty trailing options object. */
 function listText({ items, configAt, config }: ParamList, kind: ConfigKind | null): string {
   const isLast = items.length === configAt + 1;
   if (config !== null) {
@@ -147,7 +144,7 @@ function listText({ items, configAt, config }: ParamList, kind: ConfigKind | nul
   return `[${items.join(',')}]`;
 }
 
-/** What the options object says of slots. One that nobody can read says nothing, and what it asks at is unknown. */
+/** Commitment and minContextSlot. Unreadable values make the commitment unknown. */
 function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' | 'minContextSlot'> {
   const requested = memberText(config, '"commitment"');
   const commitment = requested === null ? 'finalized' : (commitmentTexts.get(requested) ?? null);
@@ -157,13 +154,12 @@ function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commit
   return { commitment, minContextSlot: slot(BigInt(minSlotText)) };
 }
 
-/** Whether nothing stands where the options object does, or behind it, but one. */
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
 /**
- * @param latin1 - the params with a character for each byte.
- * @returns null when equal params cannot be told from others: they nest too deep, or a name is there twice.
+ * @param latin1 - the params, one character per byte.
+ * @returns null for params that nest too deep or have duplicate names.
  */
 export function canonicalParams(
   params: Buffer | null,

@@ -11,9 +11,9 @@ import type { ResponseCounts } from './response-counts.ts';
 import { withMinContextSlot } from './with-min-context-slot.ts';
 
 export type MonotonicReadsLimits = Readonly<{
-  /** How long another answer is waited for when one is older than what its reader was told before. */
+  /** Maximum time for retries of a response older than the session's minimum slot. */
   waitMs: number;
-  /** The pause before it is asked for again; doubles with each. */
+  /** First backoff; doubles with each retry. */
   pauseMs: number;
 }>;
 
@@ -22,7 +22,7 @@ export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, pause
 export type MonotonicReadsOptions = Readonly<{
   keys: CallKeys;
   counts: ResponseCounts;
-  /** What floors are measured against before they are raised. */
+  /** Plausibility check for observed slots. */
   slots?: SlotTracker;
   limits?: Partial<MonotonicReadsLimits>;
 }>;
@@ -31,7 +31,7 @@ export type MonotonicReadsOptions = Readonly<{
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const NOT_REACHED_TEXT = 'Minimum context slot has not been reached';
 
-/** @param slot - what the answer was of; null where it does not say. */
+/** @param slot - of the response; null if unknown. */
 function minSlotNotReached(slot: Slot | null): RpcResponse {
   const data = slot === null ? '' : `,"data":{"contextSlot":${slot}}`;
   return {
@@ -45,28 +45,27 @@ const isBelow = (minSlot: MinSlot['heights'], commitment: Commitment, observed: 
 
 const PAUSE_MAX_MS = 400;
 
-/** A call whose options object can say that no node may answer which has not come to a slot. */
+/** Index of the options object if the method accepts minContextSlot. */
 const configIndexOf = ({ row }: Call, kind: string | null): number | null =>
   kind === 'context' ? row.config : null;
 
 type Parts = MonotonicReadsOptions &
   Readonly<{ next: RpcDispatcher; limits: MonotonicReadsLimits; slots: SlotTracker }>;
 
-/** What a call of a reader with a floor asks at, and whether it can ask for a least slot. */
 type Requirements = Readonly<{ minSlot: MinSlot; commitment: Commitment; configIndex: number | null }>;
 
-/** A call that is asked again until its answer is no older than what its reader was told. */
+/** Retries a call until its response is not older than the session's minimum slot. */
 class MonotonicCall implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
   readonly #call: Call;
   readonly #requirements: Requirements;
   readonly #handler: ResponseHandler;
-  /** Until when it is asked again: from the first answer on that is too old, however long that one took. */
+  /** Starts with the first response that is too old. */
   #deadline = 0;
   #pending: PendingCall | null = null;
   #timer: NodeJS.Timeout | null = null;
   #attempts = 0;
-  /** Whether the call that is on its way lets no node answer that is behind. */
+  /** Whether minContextSlot was added to the call in flight. */
   #hasMinContextSlot = false;
   #isOver = false;
   #isCanceled = false;
@@ -78,11 +77,11 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler = handler;
   }
 
-  /** @param isGuarded - nodes that are behind are told to say so, where that can be said. */
+  /** @param hasMinContextSlot - add minContextSlot where the method accepts it. */
   send(hasMinContextSlot: boolean): void {
     const attempts = ++this.#attempts;
     const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
-    // It may have been answered already, and another be on its way.
+    // The call may have ended, and a retry started.
     if (this.#isOver || this.#attempts !== attempts || this.#timer !== null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.cancel();
@@ -100,7 +99,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.onError(new Failure('CLIENT_GONE', { facts: { network } }));
   }
 
-  /** What says of which slot it is has to be looked at whole. */
+  /** The slot is read from the complete response. */
   get stream(): StreamHandler | null {
     return reportsSlot(this.#call.row) ? null : (this.#handler.stream ?? null);
   }
@@ -108,7 +107,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   onResponse(response: RpcResponse): void {
     const { minSlot, commitment } = this.#requirements;
     if (response.errorCode !== 0) {
-      // Nodes that are behind said so because they were told to, not by the caller.
+      // Our minContextSlot caused the error, not the caller's.
       if (response.errorCode === MIN_CONTEXT_SLOT_NOT_REACHED && this.#hasMinContextSlot)
         this.#retry(response);
       else this.#end(response);
@@ -123,7 +122,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
       return;
     }
     if (observed !== null && this.#isPlausible(observed)) minSlot.raise(commitment, observed);
-    // No height is above its slot.
+    // A block height never exceeds its slot.
     if (height !== null && this.#isPlausible(height)) minSlot.heights.raise(commitment, height);
     this.#end(response);
   }
@@ -133,9 +132,9 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onError(failure);
   }
 
-  /** One lie of one node must not have its reader wait for what the chain does not come to. */
+  /** A false slot of one node must not block the session. */
   #isPlausible(observed: Slot): boolean {
-    // Only this head is always watched; no other commitment is ever beyond it.
+    // The processed head is always polled and never below others.
     return isPlausible(observed, this.#parts.slots.slotAt(this.#call.network, 'processed'));
   }
 
@@ -144,7 +143,10 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onResponse(response);
   }
 
-  /** At once when it can be asked better, else after a pause. @param last - what it came to, if time is up. */
+  /**
+   * Retries at once if minContextSlot can be added, else after a backoff.
+   * @param last - returned when time is up.
+   */
   #retry(last: RpcResponse): void {
     this.#pending = null;
     const { configIndex } = this.#requirements;
@@ -170,7 +172,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#hasMinContextSlot = false;
     if (!hasMinContextSlot || configIndex === null || slot === 0n) return this.#call;
     const params = withMinContextSlot(this.#call.params, configIndex, slot);
-    // Also when the caller asked for as much itself.
+    // Also when the caller set it to the same value.
     if (params === null || params === this.#call.params) return this.#call;
     this.#hasMinContextSlot = true;
     return { ...this.#call, params };
@@ -178,8 +180,8 @@ class MonotonicCall implements PendingCall, ResponseHandler {
 }
 
 /**
- * One call of a session that other processes serve too: merges their minimum slots before the call, and publishes the
- * new minimum before the response.
+ * Call of a session shared by several processes: merges their minimum slots before the call, and publishes
+ * the new minimum before the response.
  */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
@@ -238,8 +240,8 @@ class SyncedCall implements PendingCall, ResponseHandler {
 }
 
 /**
- * Lets no reader see the chain go back: what is older than what they were told is not passed on, and asked for again
- * elsewhere; where that does not come in time, they get the error that a node gives which is behind.
+ * Rejects and retries responses older than the session has seen. After `waitMs` the caller gets Agave's
+ * "minimum context slot" error.
  */
 export class MonotonicReads implements RpcDispatcher {
   readonly #parts: Parts;
@@ -258,7 +260,6 @@ export class MonotonicReads implements RpcDispatcher {
     return synced;
   }
 
-  /** Enforces the minimum slot as this process knows it. */
   dispatchLocal(call: Call, minSlot: MinSlot, handler: ResponseHandler): PendingCall {
     const key = this.#parts.keys.keyOf(call);
     if (key === null || key.commitment === null) return this.#parts.next.dispatch(call, handler);
@@ -268,7 +269,7 @@ export class MonotonicReads implements RpcDispatcher {
       configIndex: configIndexOf(call, key.policy.config),
     };
     const read = new MonotonicCall(this.#parts, call, requirements, handler);
-    // What says itself of which slot it is may come from anywhere at first, so that it may be shared.
+    // A response that reports its slot may come from the cache at first.
     read.send(!reportsSlot(call.row));
     return read;
   }

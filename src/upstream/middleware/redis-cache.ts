@@ -17,23 +17,23 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { FinalizedRoots } from './response-cache.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-/** Results that several gateways keep together. */
+/** Response store shared by several gateways. */
 export interface ResponseStore {
   /**
-   * Looks for a result.
-   * @param hear - gets its raw JSON, or null when there is none or it cannot be had; once, or never. Must not throw.
+   * Reads a raw JSON result.
+   * @param callback - called at most once, with null if absent or unavailable. Must not throw.
    */
   get(key: string, callback: (body: Buffer | null) => void): void;
-  /** Stores a result for a while, if it can be done; nobody waits for it. The bytes are not changed. */
+  /** Best effort; does not change the bytes. */
   set(key: string, body: Buffer, ttlMs: number): void;
 }
 
 export type RedisCacheLimits = Readonly<{
-  /** How long the store is waited for before a node is asked. */
+  /** Maximum wait before a node is called. */
   waitMs: number;
-  /** How long it is left alone once it did not tell in time. */
+  /** Pause after a timeout. */
   backoffMs: number;
-  /** The longest answer that is stored. */
+  /** Largest response that is stored. */
   answerMaxBytes: number;
 }>;
 
@@ -48,19 +48,19 @@ export type RedisCacheOptions = Readonly<{
   ttls?: Partial<CacheTtls>;
 }>;
 
-/** Deeper than any answer of a node nests. */
+/** No response nests deeper. */
 const DEPTH_MAX = 256;
 
-/** The moving state is over before others could read of it. */
+/** Slot-bound state would expire before others read it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'shortly' || ttl === 'always' || ttl === 'final';
 
-/** Whether it can be passed on as a result: others write there too. */
+/** The store is not trusted: others write to it. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
 type Parts = RedisCacheOptions &
   Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
-/** A question to the store, then to the source if the store has nothing, or nothing in time. */
+/** One lookup; calls `next` on a miss or timeout. */
 class StoreLookup implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
   readonly #storeKey: string;
@@ -98,7 +98,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(new Failure('CLIENT_GONE', { facts: { network } }));
   }
 
-  /** Long ones are not stored. */
+  /** Streamed responses are not stored. */
   get stream(): StreamHandler | null {
     return this.#handler.stream ?? null;
   }
@@ -115,7 +115,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(failure);
   }
 
-  /** @returns whether the store was still waited for. */
+  /** @returns whether the lookup was pending. */
   #stopWaiting(): boolean {
     if (!this.#isWaiting) return false;
     this.#isWaiting = false;
@@ -137,7 +137,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 }
 
-/** Answers what several gateways keep together, where it is told quickly, and adds to it what does not change. */
+/** Responds from the shared store and adds immutable responses to it. */
 export class RedisCache implements RpcDispatcher {
   readonly #parts: Parts;
   readonly #chainIds: ChainIds;
@@ -164,10 +164,10 @@ export class RedisCache implements RpcDispatcher {
   }
 }
 
-/** How often a network is asked for its genesis again: one for tests may begin anew under its old name. */
+/** A test network may restart from another genesis under the same name. */
 const REFRESH_INTERVAL_MS = 60_000;
 
-/** Which chains the networks are, by the hashes of their genesis. */
+/** Genesis hash per network, used as key prefix. */
 export class ChainIds {
   readonly #source: RpcDispatcher;
   readonly #chainIds = new Map<Network, string>();
@@ -177,7 +177,7 @@ export class ChainIds {
     this.#source = source;
   }
 
-  /** The name as far as it is known, at once; null while it is not. */
+  /** The cached hash; null while unknown. Refreshes in the background. */
   chainIdOf(network: Network): string | null {
     const now = performance.now();
     if (now - (this.#requestedAt.get(network) ?? Number.NEGATIVE_INFINITY) >= REFRESH_INTERVAL_MS) {
@@ -190,7 +190,7 @@ export class ChainIds {
   #refresh(network: Network): void {
     this.#source.dispatch(genesisCall(network), {
       onResponse: (response) => this.#record(network, response),
-      // Asked again with the next call.
+      // Retried with the next call.
       onError: () => this.#requestedAt.delete(network),
     });
   }

@@ -6,29 +6,29 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
 export type CoalescerLimits = Readonly<{
-  /** Different calls on their way that others may join; beyond them each is asked for alone. */
+  /** Distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: number;
-  /** Callers, of all those calls together, that wait for what somebody else asked; 0: nobody joins. */
+  /** Callers that joined a call, in total; 0 disables joining. */
   waitingMax: number;
-  /** A call that began longer ago is not joined: what it is answered with may be older than the question. */
+  /** Older calls are not joined: their response may predate the new request. */
   joinMaxMs: number;
 }>;
 
 export const coalescerLimits: CoalescerLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
 
-/** A call that goes to the source, once for all who ask the same. */
+/** Call that was sent on behalf of all its callers. */
 export type StartedCall = Readonly<{
   call: Call;
   key: CallKey;
   /** `performance.now()`. */
   startedAt: number;
-  /** What was known of the chain when it began. */
+  /** Slot known at the start. */
   slot: Slot | null;
 }>;
 
-/** Hears of each call that is shared once, however many wait for it. Must not throw. */
+/** Called once per coalesced call. Must not throw. */
 export interface CoalescedListener {
-  /** @returns how far the chain is known to have come at what the call asks at; null when it is not known. */
+  /** @returns the known slot at the call's commitment, else null. */
   slotFor(call: Call, key: CallKey): Slot | null;
   onResponse(started: StartedCall, response: RpcResponse): void;
 }
@@ -38,13 +38,13 @@ export type RequestCoalescerOptions = Readonly<{
   counts: ResponseCounts;
   listener: CoalescedListener | null;
   limits?: Partial<CoalescerLimits>;
-  /** Milliseconds, of a clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 
 const clientGone = ({ network }: Call): Failure => new Failure('CLIENT_GONE', { facts: { network } });
 
-/** Somebody who waits for a call that another began. */
+/** Caller that joined a call in flight. */
 class JoinedCall implements PendingCall {
   readonly handler: ResponseHandler;
   readonly call: Call;
@@ -68,15 +68,15 @@ class JoinedCall implements PendingCall {
 }
 
 /**
- * A call on its way, and all who wait for it. Itself it is what its first caller has asked, so that a call which nobody
- * joins makes nothing more.
+ * Call in flight and its callers. It is the first caller's PendingCall, so a call without joiners allocates
+ * nothing more.
  */
 class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   readonly started: StartedCall;
   readonly #calls: RequestCoalescer;
-  /** Who began it; null once they have left. */
+  /** First caller; null once canceled. */
   #first: ResponseHandler | null;
-  /** Made for the second caller. */
+  /** Created for the second caller. */
   #others: Set<JoinedCall> | null = null;
   #pending: PendingCall | null = null;
   #isOver = false;
@@ -101,7 +101,6 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     return joined;
   }
 
-  /** The first caller has left. */
   cancel(): void {
     const first = this.#first;
     if (first === null || this.#isOver) return;
@@ -110,7 +109,6 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     first.onError(clientGone(this.started.call));
   }
 
-  /** One of the others has left. */
   cancelJoined(joined: JoinedCall): void {
     if (this.#isOver || this.#others?.delete(joined) !== true) return;
     this.#calls.releaseWaiters(1);
@@ -118,7 +116,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     joined.handler.onError(clientGone(joined.call));
   }
 
-  /** A long result goes on while it comes to a caller who is alone with it; nobody joins then. */
+  /** Streams only to a sole caller; the call cannot be joined then. */
   get stream(): StreamHandler | null {
     const isAlone = this.#others === null || this.#others.size === 0;
     return isAlone && this.#first?.stream != null ? this : null;
@@ -169,7 +167,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
 const noWaiters: ReadonlySet<JoinedCall> = new Set();
 
-/** One call to the source for all who ask the same at the same time. Each gets the same answer, whose bytes are read only. */
+/** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
 export class RequestCoalescer implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #keys: CallKeys;
@@ -177,7 +175,7 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly #listener: CoalescedListener | null;
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
-  /** By the texts of their keys. */
+  /** By CallKey.text. */
   readonly #inFlightCalls = new Map<string, InFlightCall>();
   #waiting = 0;
 
@@ -190,12 +188,10 @@ export class RequestCoalescer implements RpcDispatcher {
     this.#now = now ?? (() => performance.now());
   }
 
-  /** Calls on their way that others may join. */
   get calls(): number {
     return this.#inFlightCalls.size;
   }
 
-  /** Callers that wait for what somebody else asked. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -218,7 +214,6 @@ export class RequestCoalescer implements RpcDispatcher {
     return created;
   }
 
-  /** A call has ended, or nobody waits for it any more. */
   onCallEnd(inFlight: InFlightCall): void {
     const { text } = inFlight.started.key;
     if (this.#inFlightCalls.get(text) === inFlight) this.#inFlightCalls.delete(text);

@@ -22,7 +22,7 @@ export type ResponseCacheOptions = Readonly<{
   counts: ResponseCounts;
 }>;
 
-/** Answers what is kept from memory, at once, and asks for the rest. */
+/** Responds from the memory cache; forwards misses. */
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #options: ResponseCacheOptions;
@@ -52,9 +52,9 @@ export class ResponseCache implements RpcDispatcher {
 
 export type MemoryCacheLimits = Readonly<{
   entriesMax: number;
-  /** Of all that is kept, an estimate. */
+  /** Estimated total size. */
   maxBytes: number;
-  /** The longest answer that is kept. */
+  /** Largest response that is cached. */
   answerMaxBytes: number;
 }>;
 
@@ -68,34 +68,33 @@ export type MemoryCacheOptions = Readonly<{
   slots?: SlotTracker;
   limits?: Partial<MemoryCacheLimits>;
   ttls?: Partial<CacheTtls>;
-  /** Milliseconds, of a clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 
-/** An answer that is kept. */
 type CacheEntry = Readonly<{
   response: RpcResponse;
-  /** Which of the chains that its network has been since the start it is of. */
+  /** Generation of the network's chain, see `#chains`. */
   chain: number;
   weight: number;
   expiresAt: number;
-  /** What the answer says that it is of; null when it says nothing. */
+  /** Slot in the response; null if it has none. */
   observedSlot: Slot | null;
-  /** The newest slot that the chain is known to have had when it was true; null: it holds for its time. */
+  /** Newest slot known when the response was valid; null: valid until it expires. */
   slot: Slot | null;
 }>;
 
-/** What an entry takes beside its key and its answer; an estimate. */
+/** Estimated overhead of an entry. */
 const ENTRY_BYTES = 400;
-/** Memory beside an answer's own that may be held with it. */
+/** Maximum unused memory that a cached view may keep alive. */
 const SLACK_MAX_BYTES = 1_024;
 
-/** Entries that are looked at with each that is kept: what is over, and nobody asks for again, makes room so. */
+/** Expired entries checked per insertion. */
 const SWEEP_BATCH = 2;
 
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
 
-/** The answer in memory of its own: what came may be a view into far more. */
+/** Copies a body that is a view into a much larger buffer. */
 function compact(response: RpcResponse): RpcResponse {
   const { body, errorCode } = response;
   if (body.buffer.byteLength - body.length <= SLACK_MAX_BYTES) return response;
@@ -104,16 +103,15 @@ function compact(response: RpcResponse): RpcResponse {
   return { body: own, errorCode };
 }
 
-/** Answers that hold for a while, in memory that is bounded. */
+/** In-memory LRU cache of responses, filled by the coalescer. */
 export class MemoryCache implements CoalescedListener {
-  /** For others that decide what is final. */
   readonly roots: FinalizedRoots;
   readonly #limits: MemoryCacheLimits;
   readonly #ttls: CacheTtls;
   readonly #slots: SlotTracker;
   readonly #now: () => number;
   readonly #entries: WeightedLru<string, CacheEntry>;
-  /** How often networks began anew. What is of a chain before is forgotten when it is looked for, or makes room. */
+  /** Number of resets per network. Entries of earlier chains are dropped lazily. */
   readonly #chains = new Map<Network, number>();
 
   constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {
@@ -133,14 +131,13 @@ export class MemoryCache implements CoalescedListener {
     return this.#entries.weight;
   }
 
-  /** Answers that were forgotten to make room. */
   get evictions(): number {
     return this.#entries.evictions;
   }
 
-  /** What holds now for whoever asks; null: nothing does. */
+  /** Cached response that is still valid for this call, else null. */
   find(call: Call, key: CallKey): RpcResponse | null {
-    // Notices a chain that has begun anew.
+    // Detects a chain reset.
     if (key.policy.ttl !== 'slot') this.roots.rootOf(call.network);
     const entry = this.#entries.get(key.text);
     if (entry === undefined) return null;
@@ -173,8 +170,7 @@ export class MemoryCache implements CoalescedListener {
       weight: ENTRY_BYTES + key.text.length + response.body.length,
       expiresAt,
       observedSlot,
-      // What says nothing of its slot may be of the newest: only time tells that it is over, or each look at the nodes
-      // would have it asked for anew within its slot.
+      // Without a slot only time expires it; a slot per poll would invalidate it too early.
       slot: observedSlot === null ? null : newer(slot, observedSlot),
     });
     this.#entries.sweep(SWEEP_BATCH, this.#isExpired);
@@ -182,7 +178,6 @@ export class MemoryCache implements CoalescedListener {
 
   readonly #isExpired = ({ expiresAt }: CacheEntry): boolean => expiresAt <= this.#now();
 
-  /** Which of the chains that the network has been it is now. */
   #chainOf(network: Network): number {
     return this.#chains.get(network) ?? 0;
   }
@@ -199,38 +194,38 @@ export class MemoryCache implements CoalescedListener {
   }
 }
 
-/** The state of an account that nobody asked for lately is over before anybody asks for it again. */
+/** Not cached at the first lookup: it would expire before the second. */
 const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
 
-/** Whether the answer is older than what its reader was told before; for others it may be good. */
+/** Whether the response is older than the caller's session has seen. */
 function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {
   return (
     minSlot != null && observedSlot !== null && commitment !== null && observedSlot < minSlot.at(commitment)
   );
 }
 
-/** A root that goes back by more slots than this is that of another chain: nodes that are behind differ by less. */
+/** A larger step back means another chain; lagging nodes differ by less. */
 const SAME_CHAIN_SLOTS = 500n;
 
-/** What is known of the finalized roots: what the nodes tell, and where they tell nothing, what answers said. */
+/** Finalized root per network: from polls, else from responses. */
 export class FinalizedRoots {
   readonly #slots: SlotTracker;
   readonly #onChainReset: (network: Network) => void;
   readonly #newest = new Map<Network, Slot>();
   readonly #observed = new Map<Network, Slot>();
 
-  /** @param onOtherChain - hears when a network begins anew, as one for tests does: what was final is not any more. */
+  /** @param onChainReset - called when a network restarts from another genesis, as test networks do. */
   constructor(slots: SlotTracker, onChainReset: (network: Network) => void) {
     this.#slots = slots;
     this.#onChainReset = onChainReset;
   }
 
-  /** An answer at `finalized` was of this slot. */
+  /** Records the slot of a response at `finalized`. */
   observed(network: Network, slot: Slot): void {
     this.#observed.set(network, slot);
   }
 
-  /** @returns null while nothing is known. */
+  /** @returns null while unknown. */
   rootOf(network: Network): Slot | null {
     const root = this.#slots.slotAt(network, 'finalized')?.slot ?? this.#observed.get(network) ?? null;
     if (root === null) return null;

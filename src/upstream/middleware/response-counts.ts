@@ -1,17 +1,16 @@
-/** How calls were answered, and what is kept. Plain numbers, added to as calls go by. */
+/** Counters of the middleware. */
 export class ResponseCounts {
-  /** Answered by what is known of slots. */
+  /** Answered by the slot cache. */
   heads = 0;
-  /** Answered by what was kept in memory. */
+  /** Answered by the memory cache. */
   hits = 0;
-  /** Looked for in memory, and not found. */
   misses = 0;
-  /** Answered by a call that was on its way already. */
+  /** Joined a call in flight. */
   shared = 0;
-  /** Answered by what several gateways keep together. */
+  /** Answered by Redis. */
   stored = 0;
-  /** Looked for there in vain: not there, not told in time, or not to be had. */
+  /** Absent in Redis, or Redis timed out. */
   unstored = 0;
-  /** Answers that were older than what their reader had been told, so that another was asked for. */
+  /** Responses rejected as older than the session's minimum slot. */
   backward = 0;
 }

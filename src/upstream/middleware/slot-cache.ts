@@ -20,27 +20,27 @@ export type SlotCacheOptions = Readonly<{
   slots: SlotTracker;
   keys: CallKeys;
   counts: ResponseCounts;
-  /** How long ago a slot may have been told: about as long as one takes. */
+  /** Maximum age of a slot; about one slot. */
   freshMs?: number;
-  /** Milliseconds, of the same clock as what is known of slots. */
+  /** Same clock as the slot tracker. */
   now?: () => number;
 }>;
 
 export const SLOT_CACHE_FRESH_MS = 500;
 
-/** So long nobody is told less than somebody was told. */
+/** A slot returned to a caller is not undercut for this long. */
 const OBSERVED_TTL_MS = 10_000;
-/** So long a node is believed that said that it is healthy, while it or another tells of its slots. */
+/** Maximum age of a node's getHealth response. */
 const HEALTHY_TTL_MS = 5_000;
 
 const HEALTHY: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
 const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(slot)), errorCode: 0 });
 
-/** The newest slot that getSlot was answered with at a commitment of a network, and that answer. */
+/** Newest getSlot response per commitment. */
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
-/** What nodes answer to getSlot is newer, mostly, than what is known of them: what is told from here next is not older. */
+/** Records a node's getSlot response, which is mostly newer than the tracked slot. */
 class ForwardedSlotCall implements ResponseHandler {
   readonly #cache: SlotCache;
   readonly #call: Call;
@@ -66,7 +66,7 @@ class ForwardedSlotCall implements ResponseHandler {
   }
 }
 
-/** Only a node knows whether it is healthy: what it says itself holds for those who ask next. */
+/** Records a node's getHealth response. */
 class ForwardedHealthCall implements ResponseHandler {
   readonly #cache: SlotCache;
   readonly #network: Network;
@@ -89,13 +89,13 @@ class ForwardedHealthCall implements ResponseHandler {
   }
 }
 
-/** What has a parameter that the method does not take is a node's to refuse. */
+/** Unknown params are rejected by a node. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told from here is not
- * older than what anybody was told in the last seconds, nor newer than what a node can answer for. A node that is asked
- * is believed as it is: who must not see the chain go back has a floor for that (floored-calls.ts).
+ * Answers getHealth and getSlot from recently observed node state; forwards other calls. Slots never go
+ * below those returned in the last seconds. Responses of nodes are passed on as they are; sessions use
+ * MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -105,7 +105,7 @@ export class SlotCache implements RpcDispatcher {
   readonly #freshMs: number;
   readonly #now: () => number;
   readonly #observed = new Map<Network, Map<Commitment, ObservedHead>>();
-  /** When a node last said that it is healthy, where none has said otherwise since. */
+  /** Time of the last healthy response not followed by an unhealthy one. */
   readonly #healthyAt = new Map<Network, number>();
 
   constructor(next: RpcDispatcher, { slots, keys, counts, freshMs, now }: SlotCacheOptions) {
@@ -125,7 +125,6 @@ export class SlotCache implements RpcDispatcher {
       : this.#next.dispatch(call, new ForwardedHealthCall(this, call.network, handler));
   }
 
-  /** A node was asked whether it is healthy. */
   recordHealth(network: Network, isHealthy: boolean): void {
     if (isHealthy) this.#healthyAt.set(network, this.#now());
     else this.#healthyAt.delete(network);
@@ -138,7 +137,6 @@ export class SlotCache implements RpcDispatcher {
     return this.#now() - reportedAt <= HEALTHY_TTL_MS;
   }
 
-  /** getSlot is answered with this slot. */
   recordSlot(network: Network, commitment: Commitment, slot: Slot, response: RpcResponse): void {
     if (!isPlausible(slot, this.#slots.slotAt(network, commitment))) return;
     let ofNetwork = this.#observed.get(network);
@@ -159,7 +157,7 @@ export class SlotCache implements RpcDispatcher {
     return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
   }
 
-  /** The newest slot that may be told, unless the caller wants a newer one; null: a node has to be asked. */
+  /** Slot to return; null: call a node. */
   #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
     const current = this.#slots.slotAt(network, commitment);
     if (current === null || !this.#isFresh(current.atMs)) return null;

@@ -1,12 +1,11 @@
 import { decodeString, kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Params may nest as deep as a request may. */
+/** As deep as a request may nest. */
 const DEPTH_MAX = 127;
 const NAME = 'minContextSlot';
 const SLOT_TEXT = /^\d{1,20}$/;
 
-/** Where the elements of a list stand. */
 type ElementSpans = { readonly starts: number[]; readonly ends: number[] };
 
 function recordElement(spans: ElementSpans, start: number, end: number): void {
@@ -14,7 +13,7 @@ function recordElement(spans: ElementSpans, start: number, end: number): void {
   spans.ends.push(end);
 }
 
-/** Where the member stands in an object; -1: it is not there. */
+/** Position of the member; -1: absent. */
 type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
 
 function recordMember(
@@ -33,7 +32,6 @@ function recordMember(
 const splice = (bytes: Buffer, end: number, text: string, start: number): Buffer =>
   Buffer.concat([bytes.subarray(0, end), Buffer.from(text), bytes.subarray(start)]);
 
-/** The object at `at` with the member in it. */
 function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
   const span: MemberSpan = { bytes, start: -1, end: -1, members: 0 };
   scanObject(bytes, at, DEPTH_MAX, span, recordMember);
@@ -41,15 +39,15 @@ function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
     return splice(bytes, at + 1, `"${NAME}":${minSlot}${span.members === 0 ? '' : ','}`, at + 1);
   }
   const current = bytes.toString('latin1', span.start, span.end);
-  // The caller wants more, or what no node will take.
+  // Keep a higher or invalid value of the caller.
   const isLower = current === 'null' || (SLOT_TEXT.test(current) && BigInt(current) < minSlot);
   return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
 }
 
 /**
- * The same params, which let no node answer that has not come to a slot.
- * @param index - where the options object stands among them.
- * @returns null when they cannot say so: others are missing, or something else stands there.
+ * Sets minContextSlot in the params.
+ * @param index - of the options object.
+ * @returns null if not possible: params are missing, or the value is not an object.
  */
 export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
   const bytes = params ?? Buffer.from('[]');

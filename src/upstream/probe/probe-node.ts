@@ -7,9 +7,9 @@ import { type NodeConfig, UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
 import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
-/** Something to mend, in words for the person who configures the node. Holds no URL and no secret. */
+/** Problem and remedy for the operator. Contains no URL and no secret. */
 export type ProbeFinding = Readonly<{
-  /** An `error` makes the node useless for its network; a `warning` limits it. */
+  /** `error`: unusable for its network; `warning`: limited. */
   severity: 'error' | 'warning';
   finding: string;
   remedy: string;
@@ -33,7 +33,7 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
   429: 'The provider limits the rate: wait, or ask for a larger plan.',
 };
 
-/** Why whoever gave no JSON-RPC answer did not. @param tls - whether it was asked over TLS. */
+/** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
 export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
@@ -64,19 +64,19 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   }
 }
 
-/** What a node said of itself. Null where it did not say. */
+/** Null members were not reported. */
 export type ProbeReport = Readonly<{
   node: string;
   network: Network;
-  /** Whether it answered JSON-RPC at all. */
+  /** Answered JSON-RPC. */
   reachable: boolean;
-  /** Time of the quickest of the questions. */
+  /** Fastest response. */
   latencyMs: number | null;
   version: string | null;
   genesisHash: string | null;
   healthy: boolean | null;
   slot: Slot | null;
-  /** The oldest block it can give; null when it keeps no history. */
+  /** null without history. */
   firstAvailableBlock: Slot | null;
   findings: readonly ProbeFinding[];
 }>;
@@ -87,7 +87,6 @@ type ProbeResults = Readonly<
   Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', ProbeResult>
 >;
 
-/** The result's text when the question was answered with one. */
 function resultText({ outcome }: ProbeResult): string | null {
   if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
@@ -162,8 +161,8 @@ function reportOf(config: NodeConfig, network: Network, results: ProbeResults): 
 }
 
 /**
- * Asks a node who it is and what it can do, and says what to mend. Never rejects for what the node does.
- * @param timeoutMs - for each of the five questions, which go out one after another.
+ * Queries version, health, slot, genesis and history. Never rejects.
+ * @param timeoutMs - per call; calls are sequential.
  */
 export async function probeNode(
   config: NodeConfig,
@@ -175,7 +174,7 @@ export async function probeNode(
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
-    // Somebody who does not answer the first question would only make us wait for each of the others.
+    // Skip the rest if the first call got no response.
     const next = getVersion.outcome.kind === 'answer' ? request : async () => getVersion;
     return reportOf(config, network, {
       getVersion,
@@ -189,19 +188,18 @@ export async function probeNode(
   }
 }
 
-/** What an endpoint that takes transactions only was found to be. */
 export type SenderReport = Readonly<{
-  /** Time of the answer; null where there was none. */
+  /** null without a response. */
   latencyMs: number | null;
   findings: readonly ProbeFinding[];
 }>;
 
-/** No transaction: nobody can take it, and whoever takes transactions says so. */
+/** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
-/** What an endpoint may answer to what is no transaction, without a word of JSON-RPC. */
+/** Statuses an endpoint may return for it, without JSON-RPC. */
 const refusesContent = (status: number): boolean => status === 400 || status === 422;
 
-/** A refusal in JSON-RPC is as good as a result: such an endpoint need know nothing but sendTransaction. */
+/** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
 const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'answer' || kind === 'withheld';
 const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'garbage';
 
@@ -217,9 +215,8 @@ function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[]
 }
 
 /**
- * Asks an endpoint that takes transactions only for its health and, where it knows no such question, hands it what is no
- * transaction. Neither changes anything. Never rejects for what the endpoint does.
- * @param timeoutMs - for each of the two.
+ * Probes a send-only endpoint: getHealth, then an invalid transaction. Never rejects.
+ * @param timeoutMs - per call.
  */
 export async function probeSender(
   config: NodeConfig,

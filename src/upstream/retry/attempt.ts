@@ -15,14 +15,14 @@ import {
 } from '../response/passthrough-response.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 
-/** Some proxies send the node's own error with one of these instead of 200. */
+/** Some proxies replace HTTP 200 by one of these when the node returns an error. */
 const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
-/** What stopped a preflight, from `error.data.err` or else from Agave's text. */
+/** Why a preflight failed, from `error.data.err` or else from Agave's message. */
 export function preflightFault(response: RpcResponse): PreflightFault | null {
   if (!nodeErrorRow(response.errorCode).preflight) return null;
   const error = JSON.parse(response.body.toString('utf8')) as {
@@ -64,19 +64,18 @@ function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
   return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
 }
 
-/** An attempt that has ended, and how long it took. */
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Hears how an attempt ended, once; maybe before it was begun. Must not throw. */
+/** Receives the outcome exactly once, possibly synchronously. Must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
-  /** Takes a long result while it comes. Looked at when one begins to. */
+  /** Whether large results may be streamed. Read when the response starts. */
   readonly acceptsStream?: boolean;
-  /** The attempt has come to a long result, which has begun. In place of `attempted`, where `takesLong`. */
+  /** Replaces `onOutcome` for a streamed response. */
   onStream?(response: StreamedResponse, elapsedMs: number): void;
 }
 
-/** One request to one node, from its bytes to what they mean. */
+/** One request to one node: encodes it, classifies the response. */
 class Attempt implements NodeRequest, StreamListener {
   readonly id = nextRequestId();
   readonly method: string;
@@ -120,12 +119,12 @@ class Attempt implements NodeRequest, StreamListener {
     return outcome.kind !== 'garbage';
   }
 
-  /** Its answer goes to one caller, as it comes: nobody else has it, and it is not kept. */
+  /** Whether only one caller gets the response, and it is not cached. */
   get #isExclusive(): boolean {
     return this.acceptsStream && cachePolicy(this.method).ttl === 'never';
   }
 
-  /** What cannot be read is no answer, whatever it is that broke over it. */
+  /** Anything that cannot be parsed is garbage. */
   #outcomeOf(httpResponse: HttpResponse): Outcome {
     try {
       return outcomeOfResponse(this.#node, httpResponse, this.id, this.#isExclusive);
@@ -143,15 +142,15 @@ class Attempt implements NodeRequest, StreamListener {
 
   onStreamEnd(end: StreamEnd): void {
     this.#node.onRequestEnd();
-    // Its beginning was learnt as an answer.
+    // The start was recorded as a success.
     if (end === 'garbage') this.#node.recordOutcome({ kind: 'garbage' }, null);
     if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
   }
 }
 
 /**
- * Puts the call to one node, once, and leaves the learning to whoever hears of it.
- * @param now - `performance.now()`, in this turn of the event loop.
+ * Sends the call to one node once. The caller records the outcome.
+ * @param now - `performance.now()` of this tick.
  */
 export const sendAttempt = (
   node: UpstreamNode,
@@ -161,7 +160,7 @@ export const sendAttempt = (
   now = performance.now(),
 ): PendingRequest => new Attempt(node, call, listener, now).send(timeoutMs);
 
-/** The same as a promise, which never rejects. */
+/** Promise variant of `sendAttempt`; never rejects. */
 export function attempt(
   node: UpstreamNode,
   call: Call,

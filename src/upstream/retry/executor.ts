@@ -24,10 +24,10 @@ import { RetryState } from './retry-state.ts';
 import { hasRespondingNode, nextWithinBudget, selectHedgeNode, selectNode } from './select-node.ts';
 
 /**
- * Puts a call to one node after another until one answers it, as the rules for its nature allow; a read may be put to a
- * second one while the first is late. It fails when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED,
- * ANSWER_TOO_LARGE; or as the caller's, when every node that was asked refused the request as such: BODY_TOO_LARGE,
- * INVALID_REQUEST; or CLIENT_GONE, when whoever asked left.
+ * Sends a call with retries: one node after another until one answers, as the method's traits allow. Reads
+ * may be hedged.
+ * Fails with UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED or ANSWER_TOO_LARGE; with BODY_TOO_LARGE or
+ * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
   group.onCallStart(call);
@@ -39,7 +39,7 @@ export function executeWithRetry(group: NodeGroup, call: Call, handler: Response
 
 const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
-/** A result that has begun to come, as far as it is known what it is. */
+/** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
   kind: 'answer',
   response: { body: Buffer.alloc(0), errorCode: 0 },
@@ -47,22 +47,20 @@ const streamStarted: Outcome = {
 };
 
 /**
- * Walks with a call from node to node: an attempt under way, and maybe one at a second node because the first is late;
- * or a pause; or over.
+ * Retry state machine for one call: one attempt in flight, at most one hedge beside it, or a backoff timer.
  */
-export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate, HedgeListener {
+class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   previousCandidate: HedgeCandidate | null = null;
   nextCandidate: HedgeCandidate | null = null;
   readonly #state: RetryState;
   readonly #handler: ResponseHandler;
   #pending: PendingRequest | null = null;
   #hedge: HedgeAttempt | null = null;
-  /** When the newest attempt began. */
   #attemptedAt = 0;
-  /** How many there were: one may have ended, and the next have begun, before it is known what was posted. */
+  /** Number of attempts. An attempt may end, and the next start, before `sendAttempt` returns. */
   #attempts = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** A place in its budget is kept for this call. */
+  /** Node whose request budget this call has reserved. */
   #reserved: UpstreamNode | null = null;
   #isOver = false;
   #isCanceled = false;
@@ -84,7 +82,7 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
       this.#fail(failureOf(this.#state, canceled));
       return;
     }
-    // Whichever of the two is first fails the call, and takes the other with it.
+    // The first of the two to be aborted fails the call, which aborts the other.
     if (this.#state.activeNode !== null) this.#pending?.abort();
     else this.#hedge?.abort();
   }
@@ -96,12 +94,10 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     this.#handleOutcome(node, outcome, elapsedMs);
   }
 
-  /** Of whoever takes long results while they come. */
   get acceptsStream(): boolean {
     return !this.#isOver && this.#handler.stream != null;
   }
 
-  /** The call has come to its answer, which goes on while nobody asks any further. */
   onStream(response: StreamedResponse, elapsedMs: number): void {
     const node = this.#state.activeNode as UpstreamNode;
     this.#state.activeNode = null;
@@ -109,7 +105,6 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     this.#handleStream(node, response, elapsedMs);
   }
 
-  /** How the attempt at the second node ended. */
   onHedgeOutcome(outcome: Outcome, elapsedMs: number): void {
     const node = this.#state.hedgeNode as UpstreamNode;
     this.#state.hedgeNode = null;
@@ -117,7 +112,6 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     this.#handleOutcome(node, outcome, elapsedMs);
   }
 
-  /** The attempt at the second node has come to a long result. */
   onHedgeStream(response: StreamedResponse, elapsedMs: number): void {
     const node = this.#state.hedgeNode as UpstreamNode;
     this.#state.hedgeNode = null;
@@ -125,14 +119,17 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     this.#handleStream(node, response, elapsedMs);
   }
 
-  /** Asks the next node, now or after a pause. @param now - `performance.now()`, in this turn of the event loop. */
+  /**
+   * Sends the next attempt, now or after a backoff.
+   * @param now - `performance.now()` of this tick.
+   */
   tryNext(now = performance.now()): void {
     const state = this.#state;
     if (!canRetry(state)) {
       this.#conclude();
       return;
     }
-    // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
+    // Selected and counted as in flight within one tick, so that a burst of calls spreads.
     const node = selectNode(state, now);
     if (node !== null && state.attemptsAt(node) === 0) this.#sendTo(node, now);
     else if (node !== null) this.#retryNode(node, now);
@@ -145,7 +142,7 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     const slowNode = state.activeNode ?? state.hedgeNode;
     if (slowNode === null || (state.activeNode !== null && state.hedgeNode !== null)) return;
     if (now - this.#attemptedAt < hedgeAfterMs(state, slowNode)) return;
-    // Whether or not there is another: it is looked for as often as one would be asked.
+    // Set even if no node is found, so that the search is repeated at the same rate.
     this.#attemptedAt = now;
     const node = selectHedgeNode(state, now);
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
@@ -154,7 +151,7 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     else this.#sendHedge(node, now);
   }
 
-  /** One that gives no answers any more, to nobody, is not waited for while another may be asked. */
+  /** Gives up on a failing node at once if another one responds. */
   #expireFailing(now: number): void {
     const { activeNode, hedgeNode } = this.#state;
     const isActiveFailing = activeNode?.isFailing === true;
@@ -202,7 +199,7 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     else this.#pause(ms);
   }
 
-  /** After a pause, because all rest or have had what they are to get for now. */
+  /** Waits for a throttled node, or for a node's request budget. */
   #retryLater(now: number): void {
     const state = this.#state;
     const throttleMs = throttleWaitMs(state);
@@ -245,13 +242,12 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     state.lastNode = node;
     this.#attemptedAt = now;
     const pending = sendAttempt(node, state.call, timeoutOf(state, now), this, now);
-    // It may have ended already, and the next attempt have begun.
+    // The attempt may have ended, and the next one started.
     if (this.#isOver || this.#attempts !== attempt || state.activeNode === null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.abort();
   }
 
-  /** Puts the call to a second node, while the first goes on. */
   #sendHedge(node: UpstreamNode, now: number): void {
     const state = this.#state;
     const hedge = new HedgeAttempt(this);
@@ -278,7 +274,6 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
     this.#handler.onError(thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown }));
   }
 
-  /** Ends what is still under way, which is heard of at once. */
   #stop(): void {
     this.#isOver = true;
     if (this.#state.hedgeBudget !== null) this.#state.group.hedgeTimer.remove(this);
@@ -287,22 +282,14 @@ export class RetryExecutor implements PendingCall, AttemptListener, HedgeCandida
   }
 }
 
-/** Whose call is put to a second node. */
-export interface HedgeListener {
-  readonly acceptsStream: boolean;
-  /** How the attempt ended; `hedgedLong` in its place when it has come to a long result. */
-  onHedgeOutcome(outcome: Outcome, elapsedMs: number): void;
-  onHedgeStream(response: StreamedResponse, elapsedMs: number): void;
-}
-
-/** The attempt at a second node, beside the one at the first. */
-export class HedgeAttempt implements AttemptListener {
-  readonly #listener: HedgeListener;
+/** Second attempt of a call, in parallel with the first. */
+class HedgeAttempt implements AttemptListener {
+  readonly #executor: RetryExecutor;
   #pending: PendingRequest | null = null;
   #hasEnded = false;
 
-  constructor(listener: HedgeListener) {
-    this.#listener = listener;
+  constructor(executor: RetryExecutor) {
+    this.#executor = executor;
   }
 
   send(call: Call, node: UpstreamNode, timeoutMs: number, now: number): void {
@@ -312,16 +299,16 @@ export class HedgeAttempt implements AttemptListener {
 
   onOutcome(outcome: Outcome, elapsedMs: number): void {
     this.#hasEnded = true;
-    this.#listener.onHedgeOutcome(outcome, elapsedMs);
+    this.#executor.onHedgeOutcome(outcome, elapsedMs);
   }
 
   get acceptsStream(): boolean {
-    return this.#listener.acceptsStream;
+    return this.#executor.acceptsStream;
   }
 
   onStream(response: StreamedResponse, elapsedMs: number): void {
     this.#hasEnded = true;
-    this.#listener.onHedgeStream(response, elapsedMs);
+    this.#executor.onHedgeStream(response, elapsedMs);
   }
 
   abort(): void {
@@ -333,30 +320,24 @@ export class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** The slots of answers are read this often, of one node: more often they tell nothing. */
+/** Minimum interval between slot reads from responses of one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
-/** Reads from an answer how far its node is, unless that is known. */
+/** Reads the node's slot from the response context. */
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void {
   const now = performance.now();
   if (now - node.slotsReadAt < SLOTS_READ_EVERY_MS) return;
   node.slotsReadAt = now;
   const slot = leadingContextSlot(result);
   if (slot === null) return;
-  // Everybody is told of it: what a caller writes in a way of its own must not pass for another commitment.
+  // Only if the commitment is certain: the slot affects all callers.
   const commitment = certainCommitment(state.call);
   if (commitment === null) return;
   node.slots.observe(commitment, slot, now);
   state.group.onSlotsObserved(now);
 }
 
-/** Takes in what an attempt says of its node. */
-export function recordOutcome(
-  state: RetryState,
-  node: UpstreamNode,
-  outcome: Outcome,
-  elapsedMs: number,
-): void {
+function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const { traits, call } = state;
   node.recordOutcome(outcome, traits.takesAllTheTime ? null : elapsedMs);
   if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return;
@@ -369,20 +350,16 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
   state.call.trace?.onAttempt({ node: node.name, startedAt: endedAt - elapsedMs, endedAt, outcome });
 }
 
-/** Tells whoever follows the call how an attempt ended. */
-export function reportAttempt(
-  state: RetryState,
-  node: UpstreamNode,
-  outcome: Outcome,
-  elapsedMs: number,
-): void {
+function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   if (state.call.trace == null) return;
   const isGood = outcome.kind === 'answer' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
 }
 
-/** The same of one that was given up because another was done first: it is no failure of its node. */
-export function reportSuperseded(state: RetryState, node: UpstreamNode, elapsedMs: number): void {
+/**
+ * Records an attempt that was aborted because another node responded first. It does not count as a failure.
+ */
+function reportSuperseded(state: RetryState, node: UpstreamNode, elapsedMs: number): void {
   node.recordSuperseded(state.call.row, elapsedMs);
-  if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'given up: another node was first');
+  if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');
 }

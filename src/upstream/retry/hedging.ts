@@ -1,26 +1,23 @@
 import { bucketOf, createHistogram, quantile } from '../../base/histogram.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 
-/** The share of calls that may be hedged, and how many may be in a row after a calm while. */
 export type HedgeLimits = Readonly<{ hedgeShare: number; hedgeBurst: number }>;
 
-/** Bounds hedges to a share of the calls that might be hedged. */
+/** Token bucket that limits hedges to a share of the calls that may be hedged. */
 export class HedgeBudget {
   readonly #limits: HedgeLimits;
   #tokens: number;
 
-  /** @param limits - read at each use: they may change. */
+  /** @param limits - read at each use: may change. */
   constructor(limits: HedgeLimits) {
     this.#limits = limits;
     this.#tokens = limits.hedgeBurst;
   }
 
-  /** A call begins that might be hedged. */
   earn(): void {
     this.#tokens = Math.min(this.#limits.hedgeBurst, this.#tokens + this.#limits.hedgeShare);
   }
 
-  /** @returns whether a hedge may be made. */
   spend(): boolean {
     if (this.#limits.hedgeShare <= 0 || this.#tokens < 1) return false;
     this.#tokens -= 1;
@@ -28,23 +25,19 @@ export class HedgeBudget {
   }
 }
 
-/** A call that waits for a node, and may be put to a second one. The links are those of the rounds alone. */
+/** Call in the hedge timer's list. Only HedgeTimer uses the links. */
 export interface HedgeCandidate {
   previousCandidate: HedgeCandidate | null;
   nextCandidate: HedgeCandidate | null;
-  /** Looks whether it has waited long enough. */
   checkHedge(now: number): void;
 }
 
-/** How exact a hedge is in time; far below the least that is waited for. */
+/** Precision of a hedge; far below hedgeMinMs. */
 const TICK_MS = 20;
-/** So many rounds without anybody, and there are none until somebody comes. */
+/** Idle ticks before the timer stops. */
 const IDLE_TICKS_MAX = 50;
 
-/**
- * Looks at all calls that are under way, all together and fifty times a second: a timer for each would cost every
- * call what only few need.
- */
+/** Checks all calls in flight every 20 ms with one timer: a timer per call would be paid by every call. */
 export class HedgeTimer {
   #newest: HedgeCandidate | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -57,7 +50,7 @@ export class HedgeTimer {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
-  /** Does no harm where it is not there any more. */
+  /** No-op if the call is not in the list. */
   remove(call: HedgeCandidate): void {
     if (call.nextCandidate !== null) call.nextCandidate.previousCandidate = call.previousCandidate;
     else if (this.#newest === call) this.#newest = call.previousCandidate;
@@ -77,7 +70,7 @@ export class HedgeTimer {
     const now = performance.now();
     let call = this.#newest;
     while (call !== null) {
-      // It may leave while it looks.
+      // `checkHedge` may remove the call.
       const { previousCandidate } = call;
       call.checkHedge(now);
       call = previousCandidate;
@@ -85,14 +78,14 @@ export class HedgeTimer {
   }
 }
 
-/** With fewer answers than this nothing is known of a method at a node. */
+/** Minimum samples for a quantile. */
 const COUNTED_MIN = 20;
-/** The quantile is read anew after so many answers. */
+/** Samples between two quantile computations. */
 const READ_EVERY = 32;
-/** With so many the old ones lose half of their weight. */
+/** Samples after which all weights are halved. */
 const COUNTED_MAX = 2_048;
 
-/** How long the answers of one method took at one node. */
+/** Latency histogram of one method at one node. */
 class MethodLatency {
   readonly #counts = createHistogram();
   #counted = 0;
@@ -103,7 +96,7 @@ class MethodLatency {
     return this.#quantileMs;
   }
 
-  /** @param share - of answers that come sooner than the one that is waited for no longer. */
+  /** @param share - quantile, in (0, 1). */
   record(elapsedMs: number, share: number): void {
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
@@ -130,10 +123,9 @@ class MethodLatency {
   }
 }
 
-/** What decides after which time a call is put to a second node. */
 export type HedgeDelays = Readonly<{ hedgeQuantile: number; hedgeMinMs: number; hedgeMaxMs: number }>;
 
-/** How long the answers of one node took, by method. As many as there are rows in the table of methods. */
+/** Latency of each method at one node. At most one entry per row of the method table. */
 export class MethodLatencies {
   readonly #delays: HedgeDelays;
   readonly #ofMethod = new Map<MethodRow, MethodLatency>();
@@ -142,7 +134,7 @@ export class MethodLatencies {
     this.#delays = delays;
   }
 
-  /** An answer took so long, or one that was no longer waited for at least so long. */
+  /** @param elapsedMs - the latency; of a superseded attempt a lower bound. */
   record(row: MethodRow, elapsedMs: number): void {
     let latency = this.#ofMethod.get(row);
     if (latency === undefined) {
@@ -152,7 +144,6 @@ export class MethodLatencies {
     latency.record(elapsedMs, this.#delays.hedgeQuantile);
   }
 
-  /** How long an answer to this method is waited for before another node is asked too. */
   hedgeAfterMs(row: MethodRow): number {
     const { hedgeMinMs, hedgeMaxMs } = this.#delays;
     const observed = this.#ofMethod.get(row)?.quantileMs ?? hedgeMaxMs;

@@ -9,24 +9,25 @@ import type { RetryState } from './retry-state.ts';
 import { hasUsableNode, startsRound } from './select-node.ts';
 
 /**
- * Which outcome is worth another node. Pure. Source: reference solana-json-rpc.md §1.6; the tables are
- * those of protocol/methods.ts (natures) and protocol/node-errors.ts.
+ * Decides which outcomes are retried. Pure. Tables: protocol/methods.ts (methodTraits) and
+ * protocol/node-errors.ts.
+ * Source: reference solana-json-rpc.md §1.6.
  */
 
 /**
- * - `answer`: give it to the caller.
- * - `hop`: ask another node.
- * - `hop-once`: ask one other node, then believe what two have said.
- * - `hop-away`: ask other nodes, and this one not again.
- * - `fail`: no answer, and no other node may be asked.
+ * - `answer`: return the response.
+ * - `hop`: retry on another node.
+ * - `hop-once`: retry once to confirm, then return what two nodes say.
+ * - `hop-away`: retry on other nodes only.
+ * - `fail`: fail the call; no retry.
  */
 export type RetryDecision = 'answer' | 'hop' | 'hop-once' | 'hop-away' | 'fail';
 
-/** A node that says no to the request as such will say so again; another one may have larger limits. */
+/** The node rejected the request itself; another node may have larger limits. */
 const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
-/** How the caller is told, when no node had anything better to say; null when it is not the request's fault. */
+/** Failure code when every node rejected the request itself; else null. */
 export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
   const refused = (outcome: Outcome): boolean => outcome.kind === 'status' && refusesRequest(outcome);
   if (outcomes.length === 0 || !outcomes.every(refused)) return null;
@@ -34,7 +35,7 @@ export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INV
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
 
-/** Whether no connection came about, so that nothing was sent. */
+/** Whether no connection was made, so nothing was sent. */
 export const isConnectionRefused = (outcome: Outcome): boolean =>
   outcome.kind === 'transport' && !outcome.wasSent && !outcome.timedOut;
 
@@ -46,7 +47,6 @@ function decideForResponse(kind: MethodKind, outcome: Extract<Outcome, { kind: '
   return outcome.preflight === 'blockhash-not-found' ? 'hop-once' : 'answer';
 }
 
-/** What to do after an attempt for a method of this nature. */
 export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   switch (outcome.kind) {
     case 'answer':
@@ -55,7 +55,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'no-room':
       return 'fail';
     case 'too-large':
-      // A light read is seldom answered at such length: one node's word is not enough. Heavy work is not done twice.
+      // A light read rarely has such a large response: do not trust one node. Heavy reads are not repeated.
       return methodTraits[kind].hedged ? 'hop-away' : 'fail';
     case 'transport':
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'hop';
@@ -68,7 +68,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   }
 }
 
-/** Whether the node may have acted on the request without our learning of it. */
+/** Whether the node may have executed the request although its response was not received. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
@@ -86,55 +86,57 @@ export function isAmbiguous(outcome: Outcome): boolean {
   }
 }
 
-/** A pause grows to this and no further: a node that comes back is found soon. */
+/** Short, so that a recovered node is found soon. */
 const BACKOFF_MAX_MS = 250;
 
-/** Milliseconds until the first resting node may be asked; null when none rests. */
+/** Milliseconds until the first throttled node is available; null if none is throttled. */
 export function throttleRemainingMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const remaining = nodes.filter((node) => node.isThrottled(now)).map((node) => node.throttledUntil - now);
   return remaining.length === 0 ? null : Math.min(...remaining);
 }
 
-/** Milliseconds until the first budget that is spent allows a request; null when none is. */
+/** Milliseconds until the first exhausted request budget allows a request; null if none is exhausted. */
 export function budgetWaitMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const waits = nodes.filter((node) => node.isOverBudget(now)).map((node) => node.budget?.waitMs(now) ?? 0);
   return waits.length === 0 ? null : Math.min(...waits);
 }
 
-/** How long to wait before a node is asked that has failed already: 0 while its round goes on. */
+/** Milliseconds to wait before `next` is retried; 0 within a round over all nodes. */
 export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   if (!startsRound(state, next)) return 0;
   const ms = Math.max(1, state.limits.backoffMs) * 2 ** state.backoffs++;
   return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
 }
 
-/** How long to wait for a node that rests; null where none does, or not soon enough, or something was said already. */
+/**
+ * Milliseconds to wait for a throttled node; null if none is throttled, the wait is too long, or a response
+ * is at hand.
+ */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
   if (throttleMs === null || throttleMs > state.limits.restWaitMaxMs) return null;
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
-/** How long a node is waited for before a second one is asked besides: for honest heavy work as long as a light read may take. */
+/** Milliseconds before a second node is tried. Scans use the attempt timeout of light reads. */
 export function hedgeAfterMs({ traits, limits, call }: RetryState, node: UpstreamNode): number {
   return traits.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
 }
 
-/** How long one attempt may take. */
 export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: number): number {
   const remainingMs = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
-  // Somebody said that there is nothing: that is not held back for long.
+  // A node already said that there is no result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
   return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
 }
 
 const NULL = Buffer.from('null');
 
-/** Tells more than any error: a node looked, and there is nothing. */
+/** A null result is more informative than any error. */
 const RANK_OF_NULL = -1;
 
 const informativeness = ({ errorCode }: RpcResponse): number =>
@@ -144,15 +146,15 @@ function retainBest(state: RetryState, response: RpcResponse): void {
   if (state.best === null || informativeness(response) < informativeness(state.best)) state.best = response;
 }
 
-/** Whether a result says that something of history is not there, which another node may know better. */
+/** Whether the result is a null of ledger history, which another node may have. */
 function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): boolean {
   const { history } = call.row;
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
 /**
- * What to do after an attempt: a null of history does not win while another node is out, and is doubted once where it
- * is named by signature and another node may have it.
+ * Adds to `decideRetry`: a null of history does not win while another attempt is in flight, and is confirmed
+ * once where it is addressed by signature.
  */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'answer' || !isAbsence(state, outcome.response))
@@ -164,8 +166,8 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
 }
 
 /**
- * After an attempt whose end we did not see, "already processed" means: it worked.
- * Source: reference solana-json-rpc.md §1.1, the S rule.
+ * "Already processed" after an ambiguous attempt means success. Source: reference solana-json-rpc.md §1.1,
+ * the S rule.
  */
 function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'answer' }>): RpcResponse {
   const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
@@ -177,8 +179,8 @@ function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 
 }
 
 /**
- * A node had what others said they have not: from now on they are asked for the like after it. And whoever sent more than
- * is passed on, where this one did not, did not tell the truth: that was no answer.
+ * Marks capabilities as missing on nodes that failed where this one succeeded. A node whose response was too
+ * large, where this one's was not, sent garbage.
  */
 export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
@@ -191,7 +193,7 @@ export function recordMissingCapabilities(state: RetryState): void {
   }
 }
 
-/** What a node says that probably lacks the answer is no opinion, unless all of them do. */
+/** Whether the response counts: a node that probably lacks the data does not, unless all nodes lack it. */
 function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
   const now = performance.now();
   const isMissing = ({ capabilities }: UpstreamNode): boolean =>
@@ -199,7 +201,11 @@ function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): bo
   return !isMissing(node) || nodes.every(isMissing);
 }
 
-/** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. @throws Failure */
+/**
+ * Applies an outcome.
+ * @returns the response for the caller, or null to retry.
+ * @throws Failure
+ */
 export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome): RpcResponse | null {
   const decision = decide(state, node, outcome);
   const isResponse = outcome.kind === 'answer';
@@ -233,7 +239,7 @@ function factsOf(state: RetryState): FailureFacts {
   return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
 }
 
-/** Nobody could be asked: all that there are have as much as they take. */
+/** OVERLOADED when no node could be tried because all are at capacity. */
 function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): Failure | null {
   if (state.steps.length > 0) return null;
   const spentMs = budgetWaitMs(state.nodes);
@@ -244,7 +250,7 @@ function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): 
   return state.nodes.some((node) => node.isFull()) ? new Failure('OVERLOADED', { facts, cause }) : null;
 }
 
-/** @param outcome - what ended it; null: nobody is left to ask. */
+/** @param outcome - the final outcome; null: no node is left. */
 export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);
@@ -266,14 +272,14 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   );
 }
 
-/** Seconds, or null to invite nobody to do again what may have been done already. */
+/** Seconds; null for a call that may have been executed and must not be repeated. */
 function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
   if (facts.outcome === 'unknown' && !state.traits.signed) return null;
   return Math.max(1, Math.ceil((throttleRemainingMs(state.nodes) ?? 0) / 1000));
 }
 
 /**
- * Nobody is left to ask: the best of the errors, or a failure of ours. A node's "not now" says nothing about a
+ * Ends the call when no node is left: returns the best error or throws. A node's error says nothing about a
  * transaction that an earlier node may have accepted.
  * @throws Failure
  */
@@ -284,8 +290,8 @@ export function conclude(state: RetryState): RpcResponse {
 }
 
 /**
- * Where nothing was sent the time decides, once every node had its two turns; elsewhere the number of attempts. Once
- * one said that there is nothing, or more than is passed on, only those are asked against whom nothing speaks.
+ * Limits retries by time if nothing was sent (after two rounds), else by the number of attempts. After a
+ * null or too large response only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
   const { refused, sent, steps, nodes, limits, reconnectUntil } = state;

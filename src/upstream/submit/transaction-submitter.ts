@@ -14,27 +14,23 @@ import { type PendingSubmissionParts, PendingSubmissions } from './pending-submi
 import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
-/** What sending stands on. */
 export type TransactionSubmitterOptions = Omit<PendingSubmissionParts, 'next'> & Readonly<{ log: Logger }>;
 
-/** Once handed over it is done: nobody can take it back. */
+/** A submitted transaction cannot be recalled. */
 const uncancelable: PendingCall = { cancel: () => {} };
 
 /**
- * A source that hands transactions to all nodes and to the endpoints for sending, and repeats them until they have
- * landed (submission.ts, pending-sends.ts). All else goes on to the source behind it, and so does what is no
- * transaction: it is a node's to say why.
- *
- * The same transaction that is sent again while it is under way, or soon after it was accepted, is not handed over
- * again: it gets the same answer. It must be sent under the same conditions: who skips preflight may not be refused by
- * somebody else's, and who names a slot or wants a preflight is not told of success without. The time is shorter than
- * the pace at which clients send a transaction again on purpose.
+ * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
+ * all other calls, and params that are no transaction, so that a node reports the error.
+ * | A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without
+ * a new submission if its conditions (preflight, slot) are equal. The time is shorter than the interval at
+ * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
   readonly #parts: PendingSubmissionParts & Readonly<{ log: Logger }>;
   readonly #pending: PendingSubmissions;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
-  /** Who waits for the answers of those. */
+  /** Senders awaiting a response. */
   #callers = 0;
   readonly #accepted: RecentSubmissions;
 
@@ -44,12 +40,11 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     this.#accepted = new RecentSubmissions(options.limits);
   }
 
-  /** Transactions that are followed until they have landed. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Transactions that were given up for want of room. */
+  /** Shed for lack of capacity. */
   get shed(): number {
     return this.#pending.shed;
   }
@@ -62,10 +57,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     return uncancelable;
   }
 
-  /**
-   * Repeats nothing more. What is pending is in the hands of nodes: the one that was asked first repeats it by itself,
-   * unless whoever sent it set how often.
-   */
+  /** Stops rebroadcasts. The first node rebroadcasts by itself, unless the sender limited retries. */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
@@ -116,32 +108,30 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 
 const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;
 
-/** Somebody who sent a transaction. */
 export type Submitter = Readonly<{
   handler: ResponseHandler;
   trace: CallTrace | null;
-  /** How often they want it rebroadcast. */
   rebroadcastsMax: number;
 }>;
 
-/** Hears of the end of a submission. Must not throw. */
+/** Must not throw. */
 export interface CoalescedSubmissionListener {
-  /** It is under way no longer, and nobody was answered yet. */
+  /** Called before any sender gets the response. */
   onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
-  /** It was accepted, and all were answered. */
+  /** Called after all senders got the response. */
   onAccepted(submission: CoalescedSubmission): void;
 }
 
-/** The answer to whoever sent a transaction that was accepted: the signature, as any node would write it. */
+/** Response for an accepted transaction: its signature. */
 export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   body: Buffer.from(`"${signature}"`),
   errorCode: 0,
 });
 
-/** All who sent the same transaction under the same conditions while it was under way: they share the answer. */
+/** Senders of the same transaction in flight; they share the response. */
 export class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
-  /** Names network and bytes. */
+  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];
@@ -178,10 +168,10 @@ export class CoalescedSubmission implements SubmissionListener {
   }
 }
 
-/** Transactions that were accepted a moment ago, by network, bytes and the conditions under which they were sent. */
+/** Recently accepted transactions by network, bytes and conditions. */
 export class RecentSubmissions {
   readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
-  /** When each ends, in that order. */
+  /** Expiry times, in order. */
   readonly #entries = new Map<string, number>();
 
   constructor(limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>) {
