@@ -225,7 +225,7 @@ describe('a failure of ours', () => {
     const { pool } = await open([healthy()]);
     const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
     expect(failure.code).toBe('NETWORK_NOT_SERVED');
-    expect(failure.facts).toEqual({ network: 'testnet' });
+    expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
   });
 
   it('holds no word of what the nodes sent and nothing of their URLs', async () => {

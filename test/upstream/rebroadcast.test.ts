@@ -76,7 +76,7 @@ describe('a transaction that was accepted', () => {
     expect(trace.results).toEqual([
       {
         ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
-        ...{ rebroadcasts: 0, again: [] },
+        ...{ rebroadcasts: 0, rebroadcastAttempts: [] },
       },
     ]);
   });

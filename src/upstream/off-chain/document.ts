@@ -6,7 +6,6 @@ import { type JsonValue, parseJson } from '../../base/json.ts';
 import { isJson } from '../../base/json-scan.ts';
 import type { OffChainLimits } from './limits.ts';
 
-/** Depth and size of JSON that strangers wrote. */
 export type DocumentLimits = Pick<OffChainLimits, 'documentMaxBytes' | 'depthMax' | 'valuesMax'>;
 
 const QUOTE = 0x22;
@@ -16,7 +15,7 @@ const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** At least as many as there are values: all values but the first follow on a comma or an opening. */
+/** Upper bound of the number of values: each but the first follows a comma or an opening bracket. */
 function countValues(bytes: Uint8Array): number {
   let count = 1;
   let inString = false;
@@ -32,8 +31,8 @@ function countValues(bytes: Uint8Array): number {
 }
 
 /**
- * The JSON text in what a host sent, without a byte order mark.
- * @returns null when it is no JSON in UTF-8, or larger or deeper than is read. Costs no more than the bytes' length.
+ * JSON text of a response, without a byte order mark.
+ * @returns null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length.
  */
 export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null {
   const marked = bytes.length >= BOM.length && bytes.subarray(0, BOM.length).equals(BOM);
@@ -43,20 +42,18 @@ export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null
   return text;
 }
 
-/** The value of what `documentIn` gave. */
+/** @param document - from `documentIn`. */
 export const parseDocument = (document: Buffer): JsonValue => parseJson(document.toString('utf8'));
 
-/** Media types under which JSON is found in practice; what is inside is looked at besides. */
+/** Media types used for JSON in practice; the content is checked too. */
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:json|plain)|(?:application|binary)\/octet-stream)$/;
 
-/** Media types that are asked for. */
 export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-stream;q=0.5';
-/** Content codings that are understood. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ZLIB_METHOD = 8;
-/** Decompression under way: each has windows of its own, which may be larger than what comes out. */
+/** Concurrent decompressions: window sizes may exceed the output. */
 const DECOMPRESSIONS_MAX = 4;
 const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
 
@@ -66,7 +63,7 @@ const gzipped: Decompress = promisify(gunzip);
 const brotli: Decompress = promisify(brotliDecompress);
 const zlib: Decompress = promisify(inflate);
 const raw: Decompress = promisify(inflateRaw);
-/** Some send `deflate` without the zlib around it that RFC 9110 §8.4.1.2 asks for. */
+/** Some hosts send `deflate` without the zlib wrapper required by RFC 9110 §8.4.1.2. */
 const deflated: Decompress = (bytes, options) =>
   ((bytes[0] ?? 0) & 0x0f) === ZLIB_METHOD ? zlib(bytes, options) : raw(bytes, options);
 
@@ -77,13 +74,13 @@ const decompressors: ReadonlyMap<string, Decompress> = new Map([
   ['deflate', deflated],
 ]);
 
-/** Whether a Content-Type header may stand over JSON; absent it may. */
+/** Whether the Content-Type may be JSON; an absent one may. */
 export const mayBeJson = (type: string | undefined): boolean =>
   type === undefined || TYPES.test((type.split(';')[0] ?? '').trim().toLowerCase());
 
 /**
- * The bytes without their Content-Encoding.
- * @returns null for an unknown coding, several of them, damaged bytes, or more than `maxBytes`.
+ * Decodes the Content-Encoding.
+ * @returns null for unknown or multiple codings, damaged data, or more than `maxBytes`.
  */
 export async function decoded(
   bytes: Buffer,
@@ -101,19 +98,19 @@ export async function decoded(
   }
 }
 
-/** What is known of a URI: the document, or that there is none; until a time on the wall clock, in milliseconds. */
+/** Document, or null for a known absence; expires at `until` (Unix milliseconds). */
 export type CachedDocument = Readonly<{ document: Buffer | null; until: number }>;
 
-/** What an entry takes beside its document and its URI; an estimate. */
+/** Estimated overhead. */
 const ENTRY_BYTES = 256;
 const BYTES_PER_CHARACTER = 2;
 
 const sizeOf = (uri: string, { document }: CachedDocument): number =>
   ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
 
-/** The documents asked for last, in memory of bounded size. */
+/** LRU cache of documents in memory. */
 export class DocumentMemoryCache {
-  /** In the order of use, the one used longest ago first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, CachedDocument>();
   readonly #maxBytes: number;
   readonly #now: () => number;
@@ -124,12 +121,12 @@ export class DocumentMemoryCache {
     this.#now = now;
   }
 
-  /** Of all that is kept; an estimate. */
+  /** Estimate. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** What is kept of the URI; null when nothing is, or not any more. */
+  /** null if absent or expired. */
   get(uri: string): CachedDocument | null {
     const cached = this.#entries.get(uri);
     if (cached === undefined) return null;
@@ -139,7 +136,6 @@ export class DocumentMemoryCache {
     return cached;
   }
 
-  /** Keeps it, in place of what was asked for longest ago where there is no room. */
   set(uri: string, cached: CachedDocument): void {
     this.delete(uri);
     this.#insert(uri, cached);
@@ -149,7 +145,6 @@ export class DocumentMemoryCache {
     }
   }
 
-  /** Keeps nothing of the URI any more. */
   delete(uri: string): void {
     const cached = this.#entries.get(uri);
     if (cached === undefined) return;

@@ -9,31 +9,29 @@ import { type HostOutcome, HostQueues } from './host-queues.ts';
 import { type OffChainLimits, type OffChainRules, offChainLimits, offChainRules } from './limits.ts';
 import { targetOf, webUrl } from './target.ts';
 
-/** Where documents are kept, and what the operator has settled. */
 export type OffChainOptions = Readonly<{
-  /** Where documents are kept; null keeps them in memory only. */
+  /** Cache folder; null: memory only. */
   folder: string | null;
   rules?: Partial<OffChainRules>;
   limits?: Partial<OffChainLimits>;
   resolve?: Resolve;
-  /** The wall clock. */
+  /** Wall clock. */
   now?: () => number;
 }>;
 
-/** A document that is being fetched, and how many wait for it. */
+/** Fetch in flight and its waiters. */
 type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
-  /** Its URI was forgotten meanwhile: what comes is for those who wait, and is not kept. */
+  /** Its URI was forgotten: the result is not cached. */
   forgotten: boolean;
 };
 
-/** How reading came to its documents; only grows. */
+/** Counters. */
 export type OffChainCounts = {
   fromMemory: number;
   fromDisk: number;
-  /** Fetches that were begun. */
   fetches: number;
   documents: number;
   absent: number;
@@ -41,10 +39,10 @@ export type OffChainCounts = {
   notAsked: number;
 };
 
-/** Why a fetch was ended. One for all: thousands may end in the same moment. */
+/** Shared: thousands of fetches may be aborted at once. */
 const ABORTED = new Error('no longer wanted');
 
-/** What each end of a fetch is counted as. */
+/** Counter per result. */
 const ends = {
   document: 'documents',
   absent: 'absent',
@@ -53,8 +51,8 @@ const ends = {
 } as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
- * Reads JSON that tokens and NFTs point at. Who wrote the URIs is unknown, and so is who answers: what is asked, where
- * connections lead, and what is taken in are all bounded, and every failure is a document that is absent.
+ * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes
+ * are limited, and every failure is an absent document.
  */
 export class OffChainClient {
   readonly counts: OffChainCounts = {
@@ -84,10 +82,7 @@ export class OffChainClient {
     this.#fetcher = new Fetcher(this.#hosts, this.queues, limits, this.#rules.ports);
   }
 
-  /**
-   * Opens the client and its folder.
-   * @throws RangeError when a network of the rules is none; Error of the system when the folder cannot be used.
-   */
+  /** @throws RangeError for an invalid network; Error of the system if the folder is unusable. */
   static async open(options: OffChainOptions): Promise<OffChainClient> {
     const limits = { ...offChainLimits, ...options.limits };
     const { folder, now = Date.now } = options;
@@ -95,14 +90,13 @@ export class OffChainClient {
     return new OffChainClient(options, limits, disk);
   }
 
-  /** Documents that are being fetched. */
   get inFlight(): number {
     return this.#pendingFetches.size;
   }
 
   /**
-   * @param uris - those wanted; each is fetched at most once at a time, whoever asks.
-   * @returns what was there, for each that could be had in time. It never rejects.
+   * @param uris - each is fetched at most once at a time.
+   * @returns the documents available in time. Never rejects.
    */
   async read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>> {
     const found = new Map<string, JsonValue>();
@@ -128,7 +122,7 @@ export class OffChainClient {
     return found;
   }
 
-  /** Forgets what is kept of a URI, so that the next `read` fetches it. */
+  /** Drops the cached document, so that the next `read` fetches it. */
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
@@ -138,7 +132,7 @@ export class OffChainClient {
     this.#pendingFetches.delete(uri);
   }
 
-  /** Gives up what is under way, and waits until what has come is on the disk. */
+  /** Aborts fetches and waits for disk writes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { controller } of this.#pendingFetches.values()) controller.abort(ABORTED);
@@ -155,7 +149,7 @@ export class OffChainClient {
     return requested;
   }
 
-  /** The document of a URI, as soon as it can be had; null when there is none, or none before the signal. */
+  /** null if absent or aborted. */
   #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
@@ -169,7 +163,7 @@ export class OffChainClient {
     return pending === null ? null : this.#join(uri, pending, signal);
   }
 
-  /** Waits for the flight of the URI with all others who do. The last who leaves ends it: so it has the time of each. */
+  /** Joins a fetch. The last waiter to leave aborts it. */
   async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
     pending.waiters++;
     try {
@@ -181,7 +175,7 @@ export class OffChainClient {
     }
   }
 
-  /** Begins a flight, so that those under way are no more than have a place or wait for one, or a file. */
+  /** Fetches are limited by permits, queue slots and file reads. */
   #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
     if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
@@ -205,7 +199,7 @@ export class OffChainClient {
     if (this.#pendingFetches.get(uri) === pending) this.#pendingFetches.delete(uri);
   }
 
-  /** From the disk, or else from its host. Never rejects. */
+  /** From the disk, else from the host. Never rejects. */
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
     const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
     if (cached !== null) {
@@ -234,7 +228,6 @@ export class OffChainClient {
   }
 }
 
-/** How fetching a document ended. */
 export type FetchResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
   /** There is none, and there will be none for a while. */
@@ -244,12 +237,11 @@ export type FetchResult =
   /** It was not asked for, or nobody wanted it any more. */
   | Readonly<{ kind: 'not-asked' }>;
 
-/** How long a document is looked for. */
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
 
 const NOT_REQUESTED = { kind: 'not-asked' } as const;
 
-/** What the end of an exchange says about the host. A host that refuses what we ask is well. */
+/** Effect of an exchange on its host. A host that rejects the request is healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
   const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'refused';
   if (responded) return 'good';
@@ -257,7 +249,7 @@ function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, 
   return abortedAfterMs >= slowMs ? 'bad' : 'unclear';
 }
 
-/** Fetches documents: each exchange in its host's lane, redirects looked at, one gateway after the other. */
+/** Fetches documents: concurrency per host, checked redirects, gateways in order. */
 export class Fetcher {
   readonly #client: Pick<HostClient, 'get'>;
   readonly #queues: HostQueues;
@@ -277,8 +269,8 @@ export class Fetcher {
   }
 
   /**
-   * The document at the first of the addresses that has it. What is said of the others is no better than of the last
-   * one, but what failed may still be there: so one failure is enough for `failed`. Never rejects.
+   * First successful URL. One transient failure makes the result `failed`, since the document may exist.
+   * Never rejects.
    */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
     const ends: FetchResult['kind'][] = [];
@@ -309,7 +301,7 @@ export class Fetcher {
     return kind === 'absent' || kind === 'refused' ? 'absent' : 'failed';
   }
 
-  /** Asks again where the connection broke: a host may close an idle one in the moment in which it is used. */
+  /** Retries a broken connection: a host may close an idle one just as it is used. */
   async #exchangeWithRetry(url: URL, signal: AbortSignal): Promise<ExchangeResult | null> {
     let exchange: ExchangeResult | null = null;
     for (let tries = 0; tries < this.#limits.triesMax; tries++) {
@@ -319,7 +311,7 @@ export class Fetcher {
     return exchange;
   }
 
-  /** One exchange, in its lane. The place is given back before a redirect is followed, so that none waits for another. */
+  /** The permit is released before a redirect is followed, to avoid deadlocks. */
   async #exchange(url: URL, signal: AbortSignal): Promise<ExchangeResult | null> {
     const slot = await this.#queues.acquire(url.host, signal);
     if (slot === null) return null;

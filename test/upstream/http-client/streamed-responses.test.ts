@@ -196,7 +196,7 @@ describe('a long answer', () => {
       `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
-      expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });
+      expect(await ask()).toMatchObject({ kind: 'answer', response: { errorCode: -32602 } });
     }
     expect(raw.sockets).toHaveLength(1);
   });
