@@ -15,6 +15,7 @@ import { clientInfoFor } from '../../src/protocol/client-info.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { MapAndBucket, SignedTokens } from './baselines.ts';
 import type { HolderMessage, HolderOrder, Operation } from './messages.ts';
 
@@ -171,7 +172,7 @@ function measure(work: Operation, seconds: number): number {
 /** The door with everything between its socket and a source that has its answer ready. */
 async function serve(): Promise<void> {
   const response = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
-  const source = { request: async () => response };
+  const source = dispatcherOf(async () => response);
   const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
   const http = new HttpServer(
     rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))),

@@ -4,7 +4,6 @@ import type {
   CallTrace,
   PendingCall,
   ResponseHandler,
-  RpcClient,
   RpcDispatcher,
   RpcResponse,
 } from '../protocol/call.ts';
@@ -12,7 +11,6 @@ import type { Failure } from '../protocol/errors.ts';
 import { methodRow } from '../protocol/methods.ts';
 import type { LimitStatus, Outcome, Responder, RpcRequest } from '../protocol/request-handler.ts';
 import { failureBytes, responseBytes, streamedResponseBytes } from '../protocol/response-envelope.ts';
-import { toDispatcher } from '../protocol/rpc-dispatcher.ts';
 import type { StreamedResponse, StreamHandler } from '../protocol/streamed-response.ts';
 import type { Admission } from './admission.ts';
 import { forwardCall } from './forward-call.ts';
@@ -28,7 +26,7 @@ import type { SubmissionLog } from './telemetry/submission-log.ts';
 /** What a call meets on its way. */
 export type CallParts = Readonly<{
   admission: Admission;
-  source: RpcClient;
+  source: RpcDispatcher;
   meter: CallMeter;
   /** Who keeps what became of transactions; absent: nobody. */
   submissions?: SubmissionLog;
@@ -54,7 +52,7 @@ export class CallHandler {
   constructor(parts: CallParts, wire: Wire) {
     this.parts = parts;
     this.wire = wire;
-    this.source = toDispatcher(parts.source);
+    this.source = parts.source;
   }
 
   /** The way of a call: identify, permit, limit, route, forward, meter. */

@@ -33,13 +33,7 @@ function send(trace: CallTrace) {
     onResponse: ({ errorCode }) => answered.push(errorCode),
     onError: () => {},
   };
-  forwardCall(
-    { dispatch: put, request: () => Promise.reject(new Error('asked by put')) },
-    submissions,
-    visit,
-    call,
-    asker,
-  );
+  forwardCall({ dispatch: put }, submissions, visit, call, asker);
   return { submissions, asked: asked!, answered } as {
     submissions: SubmissionLog;
     asked: { call: Call; asker: ResponseHandler };

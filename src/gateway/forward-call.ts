@@ -4,13 +4,12 @@ import type {
   Network,
   PendingCall,
   ResponseHandler,
-  RpcClient,
   RpcDispatcher,
   RpcResponse,
 } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import { methodTraits } from '../protocol/methods.ts';
-import { requestFrom, toDispatcher } from '../protocol/rpc-dispatcher.ts';
+import { request } from '../protocol/rpc-dispatcher.ts';
 import type { SubmissionResult } from '../protocol/submission-result.ts';
 import { signatureOfParams } from '../upstream/transaction-signature.ts';
 import type { KeyRecord } from './auth/key-record.ts';
@@ -26,7 +25,7 @@ import {
 
 /** What a call is asked of, who keeps what became of transactions, and what sessions were told. */
 export type ForwardParts = Readonly<{
-  source: RpcClient;
+  source: RpcDispatcher;
   submissions?: SubmissionLog | undefined;
   sessions?: SessionMinSlots | undefined;
 }>;
@@ -53,9 +52,8 @@ export function forwardCallAsync(
   call: Call,
   signal?: AbortSignal,
 ): Promise<RpcResponse> {
-  const direct = toDispatcher(source);
-  return requestFrom(
-    { dispatch: (forwarded, handler) => forwardCall(direct, submissions, context, forwarded, handler) },
+  return request(
+    { dispatch: (forwarded, handler) => forwardCall(source, submissions, context, forwarded, handler) },
     call,
     signal,
   );

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../base/log.ts';
 import { unknownClient } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
@@ -33,7 +34,7 @@ it('what is no call is in usage and in the request log, and is a use of the key,
   keys.setStoreReachable(true);
   const { recordInvalidRequest } = createPipeline({
     admission: new Admission({ keys }),
-    source: { request: () => Promise.reject(new Error('nothing is asked')) },
+    source: dispatcherOf(() => Promise.reject(new Error('nothing is asked'))),
     meter: new CallMeter({ usage, lastUsed: uses, watch }),
     log: createLogger('silent', () => {}),
   });

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { stage } from '../../test/upstream/mock/pool.ts';
 import { createLogger } from '../base/log.ts';
-import type { Call, RpcClient, RpcDispatcher, RpcResponse } from '../protocol/call.ts';
+import type { Call, RpcDispatcher, RpcResponse } from '../protocol/call.ts';
 import { unknownClient } from '../protocol/client-info.ts';
 import { Failure } from '../protocol/errors.ts';
 import { MinSlot } from '../protocol/min-slot.ts';
 import type { RequestHandler, RpcRequest, ServeFunction } from '../protocol/request-handler.ts';
+import { request as send } from '../protocol/rpc-dispatcher.ts';
 import type { StreamedResponse } from '../protocol/streamed-response.ts';
 import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
@@ -34,12 +36,10 @@ describe('the way of a request', () => {
     lines.length = 0;
     asked = [];
     answer = async () => ok;
-    const source: RpcClient = {
-      request: (call, signal) => {
-        asked.push({ call, signal });
-        return answer(call);
-      },
-    };
+    const source = dispatcherOf((call, signal) => {
+      asked.push({ call, signal });
+      return answer(call);
+    });
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     const key = generateApiKey('rpc');
@@ -132,7 +132,6 @@ describe('the way of a request', () => {
         ...{ pause: () => {}, resume: () => {}, cancel: () => {} },
       };
       const source: RpcDispatcher = {
-        request: () => Promise.reject(new Error('asked for the whole')),
         dispatch: (_, asker) => {
           asker.stream?.onStream(long);
           return { cancel: () => {} };
@@ -228,7 +227,7 @@ describe('the way of a request', () => {
   it('counts a caller who gave up as such', async () => {
     const leaving = new AbortController();
     const { pool, close } = await stage([() => leaving.abort()]);
-    answer = (call) => pool.request(call, asked.at(-1)?.signal);
+    answer = (call) => send(pool, call, asked.at(-1)?.signal);
     expect((await serve(request(), leaving.signal)).failure?.code).toBe('CLIENT_GONE');
     expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'client', credits: 0 }]);
     expect(lines).toEqual([]);

@@ -1,6 +1,6 @@
 import type { FailureRow } from './failure-row.ts';
 
-/** The rows of failures of the key, its limits and its rules, and of the network that is named. */
+/** Failures of API keys, their limits and rules, and of the requested network. */
 export const accessFailures = {
   MISSING_KEY: {
     owner: 'client',

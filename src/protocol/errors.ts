@@ -3,10 +3,9 @@ import type { FailureRow } from './failure-row.ts';
 import { restFailures } from './rest/rest-failures.ts';
 
 /**
- * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
- * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
- * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
- * so ours stay in -32040 … -32099.
+ * Table of failures: owner, and representation on each wire. Servers only read their column. Sources:
+ * spec/interface.md "Errors" for customer-facing codes. Agave's `custom_error.rs` (rpc-client-api) owns
+ * -32001 … -32021, which pass through; ours are -32040 … -32099.
  */
 export const failures = {
   PARSE_ERROR: { owner: 'client', http: 200, rpc: -32700, grpc: 3, close: 1007, text: 'Parse error' },
@@ -264,19 +263,17 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Facts that go out with a failure, such as the limit that was met. Never a caught message. */
+/** Public facts of a failure, such as the exceeded limit. Never a caught message. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/**
- * A row of the table, thrown. `facts` reach the client beside the code; `cause` stays inside.
- */
+/** Thrown row of the table. `facts` reach the client; `cause` does not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
-  /** Seconds after which a retry makes sense; becomes Retry-After. */
+  /** Seconds; sent as Retry-After. */
   readonly retryAfter: number | undefined;
 
-  /** @param options.retryAfter - in place of the row's; null for none, where a retry could do harm. */
+  /** @param options.retryAfter - overrides the row's; null: none, where a retry could do harm. */
   constructor(
     code: FailureCode,
     options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
@@ -292,17 +289,17 @@ export class Failure extends Error {
     return failures[this.code];
   }
 
-  /** What a gRPC client reads. */
+  /** Text for gRPC clients. */
   get grpcText(): string {
     return this.#withFacts(this.row.grpcText ?? this.row.text);
   }
 
-  /** What a REST client reads. */
+  /** Text for REST clients. */
   get restText(): string {
     return this.#withFacts(this.row.restText ?? this.row.text);
   }
 
-  /** What every other client reads. */
+  /** Text for all other clients. */
   get text(): string {
     return this.#withFacts(this.row.text);
   }
@@ -311,3 +308,12 @@ export class Failure extends Error {
     return text.replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
   }
 }
+
+/** Limit for a name sent back: it may come from the client. */
+const NAME_MAX_CHARS = 64;
+
+/** Failure for an unknown network, or one without nodes. */
+export const networkNotServed = (named: string, served: readonly string[]): Failure =>
+  new Failure('NETWORK_NOT_SERVED', {
+    facts: { network: named.slice(0, NAME_MAX_CHARS), served: served.join(', ') || 'none' },
+  });

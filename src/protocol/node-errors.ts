@@ -1,39 +1,40 @@
 /**
- * The table of JSON-RPC errors that nodes give: a row per code, and all that the way to the nodes needs to know
- * about it. A code that is not here is the caller's answer at once and tells least.
- * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; for the codes of
- * throttling the practice of providers.
+ * Table of JSON-RPC errors of nodes. Unlisted codes are returned at once and are the least informative.
+ * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers'
+ * practice for throttling codes.
  */
 
 /**
- * What an error is worth: to be believed at once; to be asked of another node, because this one cannot answer now
- * or at all; to be asked of one other node, because it may be the truth or a gap in this node's own ledger; or to
- * be taken for HTTP's 429.
+ * `believe`: return at once. `hop`: another node may answer. `hop-once`: confirm by one other node, since it
+ * may be a gap in this node's ledger. `throttled`: as HTTP 429.
  */
 export type NodeErrorRule = 'believe' | 'hop' | 'hop-once' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
   name: string;
   rule: NodeErrorRule;
-  /** How much it tells the caller, for choosing among those of several nodes: 0 says most about the question. */
+  /** Informativeness among errors of several nodes; 0 is best. */
   rank: number;
-  /** Part of JSON-RPC or of Agave: such an error is believed beside a bad HTTP status too. */
+  /** Defined by JSON-RPC or Agave: accepted even with an HTTP error status. */
   standard: boolean;
-  /** The node may have acted on the request before it failed. */
+  /** The node may have executed the request. */
   mayHaveActed: boolean;
-  /** The node says of itself that it is behind. */
+  /** The node reports that it is behind. */
   behind: boolean;
-  /** May come with `id: null`, because the node could not read ours. */
+  /** May have `id: null`, because the node could not read ours. */
   unreadable: boolean;
-  /** A preflight failed; what stopped it is inside. */
+  /** Failed preflight; the data contains the reason. */
   preflight: boolean;
-  /** The node does not know the method: whatever it is, nothing was done. */
+  /** Unknown method: nothing was executed. */
   didNothing: boolean;
-  /** What the node lacks that gives it, if another node then had the answer; null for nothing that lasts. */
+  /** Capability the node lacks if another node then answers; null: nothing lasting. */
   missing: MissingCapability | null;
 }>;
 
-/** The method, or what it needs; the slot and those before it; or the slot yet, and those behind it. */
+/**
+ * `method`: the method or its index. `older`: this slot and earlier ones. `newer`: this slot and later ones,
+ * for now.
+ */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
 type Flag =
@@ -47,7 +48,7 @@ type Flag =
 
 const missingCapabilities: readonly MissingCapability[] = ['method', 'older', 'newer'];
 
-/** The rank of whatever says least: the node lacks the method, or throttles us. */
+/** Least informative: method not supported, or throttled. */
 const RANK_LEAST_INFORMATIVE = 5;
 
 function row(
@@ -103,8 +104,7 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
 ]);
 
-/** The row of every code that is not in the table. */
+/** Row of every code not in the table. */
 const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST_INFORMATIVE, 'foreign');
 
-/** The row of a code that a node sent. */
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

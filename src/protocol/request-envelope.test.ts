@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from './errors.ts';
-import { decodeEnvelope, type EnvelopeItem, envelopeLimits } from './request-envelope.ts';
+import { methods } from './methods.ts';
+import { decodeEnvelope, type EnvelopeItem, envelopeLimits, methodNameAt } from './request-envelope.ts';
 
 const decode = (text: string) => decodeEnvelope(Buffer.from(text));
 const one = (text: string): EnvelopeItem => {
@@ -218,5 +219,30 @@ describe('decoding', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+const at = (text: string): string | null => {
+  const bytes = Buffer.from(`"${text}"`);
+  return methodNameAt(bytes, 1, bytes.length - 1);
+};
+
+describe('the name of a method in a body', () => {
+  it('is found for each of the table', () => {
+    for (const name of Object.keys(methods)) expect(at(name)).toBe(name);
+  });
+
+  it.each([
+    '',
+    'getSlo',
+    'getSlots',
+    'GetSlot',
+    'getslot',
+    'getSlot ',
+    'constructor',
+    'gétSlo',
+    'x'.repeat(200),
+  ])('is none for %j', (text) => {
+    expect(at(text)).toBeNull();
   });
 });

@@ -1,6 +1,5 @@
 import type { Network } from '../protocol/call.ts';
-import type { Failure } from '../protocol/errors.ts';
-import { networkNotServed } from '../protocol/network-not-served.ts';
+import { type Failure, networkNotServed } from '../protocol/errors.ts';
 
 const PARAMETER = 'network';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stateOf } from './health/node-status-text.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { UpstreamNode } from './node.ts';
+import { stateOf } from './node-status.ts';
 import type { Outcome } from './outcome.ts';
 
 const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, restMs: 1_000, restMaxMs: 10_000 };

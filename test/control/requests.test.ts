@@ -11,8 +11,8 @@ import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
-import type { RpcClient } from '../../src/protocol/call.ts';
 import { slot } from '../../src/solana/units.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { registerOn } from './register.ts';
 import { createRequestWriter } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -415,18 +415,16 @@ describeOnBothStores('gateways on one database', (stores) => {
 });
 
 describeOnBothStores('transactions that were sent', (stores) => {
-  const source: RpcClient = {
-    request: async ({ method, params }) => {
-      const [signatures] = JSON.parse(params!.toString()) as [string[]];
-      expect(method).toBe('getSignatureStatuses');
-      const value = signatures.map((signature) =>
-        signature === 'sig1'
-          ? { slot: 9, confirmationStatus: 'finalized', err: { InstructionError: [0, 'Custom'] } }
-          : null,
-      );
-      return { body: Buffer.from(JSON.stringify({ context: {}, value })), errorCode: 0 };
-    },
-  };
+  const source = dispatcherOf(async ({ method, params }) => {
+    const [signatures] = JSON.parse(params!.toString()) as [string[]];
+    expect(method).toBe('getSignatureStatuses');
+    const value = signatures.map((signature) =>
+      signature === 'sig1'
+        ? { slot: 9, confirmationStatus: 'finalized', err: { InstructionError: [0, 'Custom'] } }
+        : null,
+    );
+    return { body: Buffer.from(JSON.stringify({ context: {}, value })), errorCode: 0 };
+  });
   const list = async (store: Store, query: object, more: Partial<ApiServices> = {}) => {
     const { handlers, asked } = apiOn(store, more);
     const given = { path, query: { limit: 2, ...query }, body: null };
@@ -443,12 +441,12 @@ describeOnBothStores('transactions that were sent', (stores) => {
     );
     sent.push(submission({ signature: 'sig4', outcome: 'UPSTREAM_TIMEOUT', attempts: [] }));
     await writer.flush();
-    const page = await list(store, {}, { rpcClient: source });
+    const page = await list(store, {}, { dispatcher: source });
     expect(page.items.map(({ signature, outcome }) => [signature, outcome])).toEqual([
       ['sig4', 'UPSTREAM_TIMEOUT'],
       ['sig2', 'accepted'],
     ]);
-    const rest = await list(store, { cursor: page.next! }, { rpcClient: source });
+    const rest = await list(store, { cursor: page.next! }, { dispatcher: source });
     expect(rest).toEqual({
       items: [
         {
@@ -495,8 +493,8 @@ describeOnBothStores('transactions that were sent', (stores) => {
     const { sent, writer } = createRequestWriter(store);
     sent.push(submission());
     await writer.flush();
-    const mute: RpcClient = { request: () => Promise.reject(new Error('away')) };
-    expect((await list(store, {}, { rpcClient: mute })).items).toMatchObject([
+    const mute = dispatcherOf(() => Promise.reject(new Error('away')));
+    expect((await list(store, {}, { dispatcher: mute })).items).toMatchObject([
       { signature: 'sig1', status: null },
     ]);
   });

@@ -1,7 +1,7 @@
-import { cacheFile, parseCacheFile } from '../../src/upstream/off-chain/cache-file.ts';
+import { cacheFile, parseCacheFile } from '../../src/upstream/off-chain/disk-cache.ts';
 
 export const from = 'the disk';
-export const covers = ['upstream/off-chain/cache-file.ts'];
+export const covers = ['upstream/off-chain/disk-cache.ts'];
 
 const URI = 'https://a.example/é.json';
 

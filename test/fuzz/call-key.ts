@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJson } from '../../src/base/json-scan.ts';
 import { type MethodName, methodRow, methods } from '../../src/protocol/methods.ts';
-import { CallKeys } from '../../src/upstream/cache/call-key.ts';
-import { canonicalParams } from '../../src/upstream/cache/canonical-params.ts';
+import { CallKeys } from '../../src/upstream/middleware/call-key.ts';
+import { canonicalParams } from '../../src/upstream/middleware/canonical-params.ts';
 
 export const from = 'clients';
 export const covers = [
   'base/json-scan.ts',
-  'upstream/cache/call-key.ts',
-  'upstream/cache/canonical-params.ts',
+  'upstream/middleware/call-key.ts',
+  'upstream/middleware/canonical-params.ts',
 ];
 
 const names = Object.keys(methods) as MethodName[];

@@ -1,6 +1,5 @@
 import { isJson } from '../../src/base/json-scan.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { RpcClient } from '../../src/protocol/call.ts';
 import { address } from '../../src/solana/address.ts';
 import { MalformedJson } from '../../src/solana/encoding/read-json.ts';
 import { programs } from '../../src/solana/programs.ts';
@@ -12,6 +11,7 @@ import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-connection.
 import { LateSignatures } from '../../src/upstream/feeds/geyser/late-signatures.ts';
 import { MintCache } from '../../src/upstream/feeds/geyser/mint-cache.ts';
 import { feedLimits } from '../../src/upstream/feeds/limits.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { seeds as accounts } from './account-state.ts';
 import { acceptedLater } from './engine/accepted.ts';
 import { seeds as results } from './node-results.ts';
@@ -70,7 +70,7 @@ export async function fuzz(bytes: Uint8Array): Promise<boolean> {
   const body = Buffer.from(bytes);
   if (!isJson(body, 256)) return false;
   const send = async (): Promise<Buffer> => Buffer.from(body);
-  const pool = { request: async () => ({ body: Buffer.from(body), errorCode: 0 }) } as RpcClient;
+  const pool = dispatcherOf(async () => ({ body: Buffer.from(body), errorCode: 0 }));
   const reader = new ChainReader({ network: 'devnet', pool, limits: feedLimits, log });
   const late = new LateSignatures(send, log);
   const signature = signatureFromBytes(new Uint8Array(64).fill(1));

@@ -5,7 +5,7 @@ import type { BodyFlow } from '../../src/upstream/exchange.ts';
 import { PassthroughResponse } from '../../src/upstream/response/passthrough-response.ts';
 
 export const from = 'nodes';
-export const covers = ['upstream/answer-ends.ts', 'upstream/passed-answer.ts', 'upstream/utf8-pieces.ts'];
+export const covers = ['upstream/response/passthrough-response.ts'];
 
 const ID = 7;
 const HEAD = '{"jsonrpc":"2.0","result":';

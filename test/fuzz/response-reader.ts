@@ -2,7 +2,11 @@ import { ByteBudget } from '../../src/base/cache/byte-budget.ts';
 import { HttpResponseReader } from '../../src/upstream/http-client/http-response-reader.ts';
 
 export const from = 'nodes';
-export const covers = ['http1/llhttp.ts', 'http1/plain-fields.ts', 'upstream/http1/response-reader.ts'];
+export const covers = [
+  'http1/llhttp.ts',
+  'http1/plain-fields.ts',
+  'upstream/http-client/http-response-reader.ts',
+];
 
 const ANSWER_MAX_BYTES = 64;
 const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);

@@ -8,8 +8,8 @@ export const from = 'clients';
 export const covers = [
   'ledger/transaction/wire-transaction.ts',
   'protocol/rpc/sendTransaction.ts',
-  'upstream/send/send-request.ts',
-  'upstream/sent-signature.ts',
+  'upstream/submit/submit-request.ts',
+  'upstream/transaction-signature.ts',
 ];
 
 const configs = ['', ',{"encoding":"base64"}', ',{"encoding":"base64","maxRetries":3,"skipPreflight":true}'];

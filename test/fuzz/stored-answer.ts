@@ -1,19 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { ResponseHandler, RpcResponse } from '../../src/protocol/call.ts';
-import { CallKeys } from '../../src/upstream/cache/call-key.ts';
-import { FinalizedRoots } from '../../src/upstream/cache/finalized-roots.ts';
-import { RedisCache } from '../../src/upstream/cache/redis-cache.ts';
-import { ResponseCounts } from '../../src/upstream/cache/response-counts.ts';
-import type { ResponseStore } from '../../src/upstream/cache/response-store.ts';
-import {
-  callOf,
-  resultOf,
-  ScriptedDispatcher,
-  ScriptedSlots,
-} from '../upstream/cache/scripted-dispatcher.ts';
+import { CallKeys } from '../../src/upstream/middleware/call-key.ts';
+import { RedisCache, type ResponseStore } from '../../src/upstream/middleware/redis-cache.ts';
+import { FinalizedRoots } from '../../src/upstream/middleware/response-cache.ts';
+import { ResponseCounts } from '../../src/upstream/middleware/response-counts.ts';
+import { callOf, resultOf, ScriptedDispatcher, ScriptedSlots } from '../upstream/mock/scripted-dispatcher.ts';
 
 export const from = 'Redis, where others may write';
-export const covers = ['upstream/cache/stored-answers.ts'];
+export const covers = ['upstream/middleware/redis-cache.ts'];
 
 /** What is stored under the name of a block. */
 export const seeds: readonly Uint8Array[] = [
@@ -31,8 +25,8 @@ source.script = ({ method }) =>
   resultOf(method === 'getGenesisHash' ? '"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG"' : '"of a node"');
 const slots = new ScriptedSlots();
 slots.set('finalized', 100);
-const parts = { source, store, counts: new ResponseCounts(), keys: new CallKeys() };
-const answers = new RedisCache({ ...parts, roots: new FinalizedRoots(slots, () => {}) });
+const parts = { store, counts: new ResponseCounts(), keys: new CallKeys() };
+const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slots, () => {}) });
 const call = callOf('getBlock', [7]);
 
 /** What is stored is passed on only where it is JSON in UTF-8; else a node is asked. @returns whether it was. */

@@ -8,10 +8,11 @@ import {
 } from '@solana/web3.js';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
-import type { Network, RpcClient } from '../../src/protocol/call.ts';
+import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../../src/protocol/call.ts';
 import { methodRow } from '../../src/protocol/methods.ts';
 import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import type { RestCaller } from '../../src/protocol/rest/route.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { Endpoint } from '../../src/rest-api/endpoint.ts';
 import type { Confirmations as Promised } from '../../src/rest-api/services.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
@@ -30,17 +31,17 @@ type Answering = (
 ) => JsonValue | Promise<JsonValue> | undefined;
 
 /** Counts what nodes are asked. */
-class CountedSource implements RpcClient {
+class CountedSource implements RpcDispatcher {
   readonly calls: string[] = [];
-  readonly #source: RpcClient;
+  readonly #source: RpcDispatcher;
 
-  constructor(source: RpcClient) {
+  constructor(source: RpcDispatcher) {
     this.#source = source;
   }
 
-  request(...call: Parameters<RpcClient['request']>): ReturnType<RpcClient['request']> {
-    this.calls.push(call[0].method);
-    return this.#source.request(...call);
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    this.calls.push(call.method);
+    return this.#source.dispatch(call, handler);
   }
 }
 
@@ -96,7 +97,7 @@ export class SubmissionFixture implements RestCaller {
     const given = this.answering(method, params);
     if (given !== undefined) return given;
     const call = { network, method, row: methodRow(method), params: Buffer.from(writeJson(params)) };
-    const { body, errorCode } = await this.scene.pool.request(call, this.signal);
+    const { body, errorCode } = await request(this.scene.pool, call, this.signal);
     const read = parseJson(body.toString());
     if (errorCode !== 0) throw new NodeRefusal(read as unknown as NodeError);
     return read;

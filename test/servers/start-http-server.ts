@@ -13,7 +13,7 @@ import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { RestGateway, type RestLimits } from '../../src/gateway/rest/rest-gateway.ts';
-import type { Call, RpcClient, RpcResponse } from '../../src/protocol/call.ts';
+import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import type { FastHttpOptions } from '../../src/servers/fast-path/fast-http-options.ts';
@@ -27,6 +27,7 @@ import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);
 
@@ -55,12 +56,10 @@ export class TestHttpServer {
     rest: readonly RestRoute[],
     limits: Partial<RestLimits>,
   ) {
-    const source: RpcClient = {
-      request: (call, signal) => {
-        this.calls.push({ call, signal });
-        return this.answer(call);
-      },
-    };
+    const source = dispatcherOf((call, signal) => {
+      this.calls.push({ call, signal });
+      return this.answer(call);
+    });
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
     const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };

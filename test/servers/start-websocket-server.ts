@@ -17,7 +17,7 @@ import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { SessionMinSlots } from '../../src/gateway/session-min-slots.ts';
 import { LiveConnections } from '../../src/gateway/telemetry/live-connections.ts';
 import { WebSocketGateway, type WebSocketGatewayOptions } from '../../src/gateway/websocket/session.ts';
-import type { Call, RpcClient, RpcResponse } from '../../src/protocol/call.ts';
+import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
@@ -28,6 +28,7 @@ import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
+import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { RawClient, result } from './start-http-server.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -59,12 +60,10 @@ export class TestWebSocketServer {
   port = 0;
 
   constructor({ http, webSocket, gate, feed }: TestWebSocketOptions = {}) {
-    const source: RpcClient = {
-      request: (call, signal) => {
-        this.calls.push({ call, signal });
-        return this.answer(call);
-      },
-    };
+    const source = dispatcherOf((call, signal) => {
+      this.calls.push({ call, signal });
+      return this.answer(call);
+    });
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
     const parts = {

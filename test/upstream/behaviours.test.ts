@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/protocol/call.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { genesisHashes } from '../../src/upstream/genesis.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
@@ -101,7 +102,7 @@ const rows: readonly Row[] = [
 
 /** What whoever asks is told: the result, or what the failure is called. */
 const told = (scene: Scene, asked: Call): Promise<string> =>
-  scene.pool.request(asked).then(
+  request(scene.pool, asked).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : `JSON-RPC ${errorCode}`),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );

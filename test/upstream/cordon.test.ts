@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CallAttempt } from '../../src/protocol/call.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
@@ -8,7 +9,7 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
+  for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
 const requests = (): number[] => scene.mocks.map(({ received }) => received.length);
 
@@ -56,7 +57,7 @@ describe('the trace of a call', () => {
     for (let i = 0; i < 100 && attempts.length < 2; i++) {
       attempts = [];
       const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
-      await scene.pool.request({ ...call('getBalance'), trace });
+      await request(scene.pool, { ...call('getBalance'), trace });
     }
     expect(attempts).toMatchObject([
       { node: 'node-1', outcome: 'connection lost' },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { reporting } from './mock/reporting.ts';
@@ -14,7 +15,7 @@ const reasonOf = (name: string): string | null | undefined =>
 
 const askTimes = async (times: number): Promise<string[]> => {
   const told: string[] = [];
-  for (let i = 0; i < times; i++) told.push((await scene.pool.request(call('getBalance'))).body.toString());
+  for (let i = 0; i < times; i++) told.push((await request(scene.pool, call('getBalance'))).body.toString());
   return told;
 };
 
@@ -90,7 +91,7 @@ async function untilKnown(): Promise<void> {
   const told: string[] = [];
   await until(() => {
     for (let i = 0; i < 8; i++)
-      void pool.request(call('getBalance')).then(({ body }) => told.push(body.toString()));
+      void request(pool, call('getBalance')).then(({ body }) => told.push(body.toString()));
     return stateOf('node-1') === 'failing';
   });
   await until(() => pool.status().every(({ inFlight }) => inFlight === 0));
@@ -144,7 +145,7 @@ describe('a node whose calls fail while its polls do not', () => {
     pool.start();
     await untilKnown();
     for (const method of ['getProgramAccounts', 'simulateTransaction', 'sendTransaction', 'getAsset']) {
-      for (let i = 0; i < 5; i++) await pool.request(call(method));
+      for (let i = 0; i < 5; i++) await request(pool, call(method));
       expect(mocks[0]!.count(method)).toBe(0);
     }
   });

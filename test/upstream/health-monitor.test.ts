@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
@@ -21,7 +22,7 @@ describe('the watch over the nodes', () => {
     const { pool, mocks } = scene;
     pool.start();
     await until(() => stateOf('node-1') === 'behind' && stateOf('node-2') === 'healthy');
-    for (let i = 0; i < 10; i++) expect((await pool.request(call('getBalance'))).body.toString()).toBe('2');
+    for (let i = 0; i < 10; i++) expect((await request(pool, call('getBalance'))).body.toString()).toBe('2');
     expect(pool.status().map((node) => node.lagSlots)).toEqual([200n, 0n]);
     mocks[0]!.become(healthy('1', 5_190n));
     await until(() => stateOf('node-1') === 'healthy');
@@ -48,7 +49,7 @@ describe('the watch over the nodes', () => {
     scene.pool.start();
     await until(() => stateOf('node-1') === 'failing');
     scene.mocks[0]!.become(healthy('1'));
-    expect((await scene.pool.request(call('getBalance'))).body.toString()).toBe('1');
+    expect((await request(scene.pool, call('getBalance'))).body.toString()).toBe('1');
     await until(() => stateOf('node-1') === 'healthy');
   });
 
@@ -58,7 +59,7 @@ describe('the watch over the nodes', () => {
     pool.start();
     await until(() => stateOf('node-1') === 'failing');
     const before = mocks[0]!.received.length;
-    for (let i = 0; i < 5; i++) expect((await pool.request(call('getBalance'))).body.toString()).toBe('2');
+    for (let i = 0; i < 5; i++) expect((await request(pool, call('getBalance'))).body.toString()).toBe('2');
     expect(mocks[0]!.received.length - before).toBeLessThanOrEqual(1);
     mocks[0]!.become(healthy('1'));
     await until(() => stateOf('node-1') === 'healthy' && logged.some((line) => line.includes('is healthy')));
@@ -79,7 +80,7 @@ describe('the watch over the nodes', () => {
     await until(() => stateOf('node-1') === 'failing');
     expect(mocks[0]!.polls.length).toBeLessThanOrEqual(3);
     mocks[0]!.become(healthy('1'));
-    expect((await pool.request(call('getBalance'))).body.toString()).toBe('1');
+    expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
     expect(stateOf('node-1')).toBe('healthy');
   });
 
@@ -87,7 +88,7 @@ describe('the watch over the nodes', () => {
     scene = await stage([throttling('30'), healthy('2')]);
     scene.pool.start();
     await until(() => stateOf('node-1') === 'resting');
-    for (let i = 0; i < 5; i++) await scene.pool.request(call('getBalance'));
+    for (let i = 0; i < 5; i++) await request(scene.pool, call('getBalance'));
     await until(() => scene.mocks[1]!.polls.length > 3);
     expect(scene.mocks[0]!.received).toHaveLength(0);
     expect(scene.mocks[0]!.polls).toHaveLength(1);
@@ -108,7 +109,7 @@ describe('the watch over the nodes', () => {
   it('lets a node rest that throttles in JSON-RPC', async () => {
     scene = await stage([failing(-32429, 'rate limited')], { restMs: 10_000 });
     const { pool, mocks } = scene;
-    for (let i = 0; i < 3; i++) await expect(pool.request(call('getBalance'))).rejects.toThrow(Failure);
+    for (let i = 0; i < 3; i++) await expect(request(pool, call('getBalance'))).rejects.toThrow(Failure);
     expect(stateOf('node-1')).toBe('resting');
     expect(mocks[0]!.received).toHaveLength(1);
   });

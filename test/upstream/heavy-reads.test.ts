@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
@@ -12,7 +13,7 @@ afterEach(() => scene.close());
 const SCANS = 8;
 const scan = call('getProgramAccounts', ['11111111111111111111111111111111']);
 const answers = async (): Promise<string[]> => {
-  const all = await Promise.all(Array.from({ length: SCANS }, () => scene.pool.request(scan)));
+  const all = await Promise.all(Array.from({ length: SCANS }, () => request(scene.pool, scan)));
   return all.map(({ body }) => body.toString());
 };
 

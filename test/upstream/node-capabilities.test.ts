@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MinSlot } from '../../src/protocol/min-slot.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { slot } from '../../src/solana/units.ts';
 import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
@@ -11,7 +12,7 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 const ask = async (method: string, params: unknown = []): Promise<string> =>
-  (await scene.pool.request(call(method, params))).body.toString();
+  (await request(scene.pool, call(method, params))).body.toString();
 const counts = (method: string): number[] => scene.mocks.map((mock) => mock.count(method));
 
 /** Which of the two is asked is left to chance; until the first one was. */
@@ -102,7 +103,7 @@ describe('history', () => {
     scene = await stage([pruned, pruned, pruned, pruned]);
     scene.pool.start();
     await until(() => scene.pool.status().every(({ firstAvailableBlock }) => firstAvailableBlock !== null));
-    expect((await scene.pool.request(call('getBlock', [7]))).errorCode).toBe(-32001);
+    expect((await request(scene.pool, call('getBlock', [7]))).errorCode).toBe(-32001);
     expect(counts('getBlock').reduce((a, b) => a + b)).toBe(2);
   });
 });
@@ -144,7 +145,7 @@ describe('a call that must not be answered from before a slot', () => {
     floor.raise('processed', slot(1_050n));
     for (let i = 0; i < 10; i++) {
       const floored = { ...call('getBalance', ['x', { commitment: 'processed' }]), floor };
-      expect((await scene.pool.request(floored)).body.toString()).toBe('2');
+      expect((await request(scene.pool, floored)).body.toString()).toBe('2');
     }
     const any = await Promise.all(Array.from({ length: 30 }, () => ask('getBalance', ['x'])));
     expect(new Set(any)).toEqual(new Set(['1', '2']));

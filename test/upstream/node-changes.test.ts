@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { attempt } from '../../src/upstream/attempt.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { NodeRegistry } from '../../src/upstream/node-registry.ts';
+import { attempt } from '../../src/upstream/retry/attempt.ts';
 import { deadUrl } from './mock/dead.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
@@ -34,7 +35,7 @@ async function another(behaviour: Behaviour): Promise<MockNode> {
 const configOf = (name: string, { url }: MockNode): NodeConfig => ({ name, url });
 const nodesAre = (...nodes: NodeConfig[]): void => scene.pool.change({ devnet: nodes }, limits);
 const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
+  for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
 /** Nodes are drawn by lot: asks until it was this one's turn. */
 const askUntil = async (condition: () => boolean): Promise<void> => {
@@ -74,7 +75,7 @@ describe('nodes of a pool that answers', () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = (request, reply) => void replies.push(() => healthy('7')(request, reply, null!));
     scene = await stage([slow], limits);
-    const answer = scene.pool.request(call('getBalance'));
+    const answer = request(scene.pool, call('getBalance'));
     await until(() => replies.length === 1);
     nodesAre(configOf('second', await another(healthy())));
     replies[0]!();
@@ -102,12 +103,12 @@ describe('nodes of a pool that answers', () => {
     const underWay: Promise<unknown>[] = [];
     await until(() => {
       // A look at the node takes its one place for a moment, too.
-      if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(scene.pool.request(call('getBalance')));
+      if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(request(scene.pool, call('getBalance')));
       for (const asked of underWay) asked.catch(() => undefined);
       return scene.mocks[0]!.count('getBalance') === 1;
     });
     scene.pool.change({ devnet: nodes.devnet.slice(1) }, { ...limits, inFlightMax: 1 });
-    await expect(scene.pool.request(call('getBalance'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(request(scene.pool, call('getBalance'))).rejects.toMatchObject({ code: 'OVERLOADED' });
     await scene.pool.stop();
     await Promise.allSettled(underWay);
   });
@@ -125,7 +126,7 @@ describe('nodes of a pool that answers', () => {
   it('may be none for a while', async () => {
     scene = await stage([healthy()], limits);
     nodesAre();
-    await expect(scene.pool.request(call('getBalance'))).rejects.toThrow(Failure);
+    await expect(request(scene.pool, call('getBalance'))).rejects.toThrow(Failure);
     nodesAre(configOf('node-1', scene.mocks[0]!));
     await askTimes(1);
   });
@@ -159,7 +160,7 @@ describe('what calls share while nodes come and go', () => {
     const hedging = { ...sticky, ...late };
     scene = await stage([silent, healthy('7')], hedging);
     const [first, second] = scene.mocks as [MockNode, MockNode];
-    const answer = scene.pool.request(call('getBalance'));
+    const answer = request(scene.pool, call('getBalance'));
     const third = configOf('third', await another(healthy()));
     const nodes = [configOf('node-1', first), configOf('node-2', second), third];
     scene.pool.change({ devnet: nodes }, hedging);
@@ -195,7 +196,7 @@ describe('a node that the operator drains', () => {
       void replies.push(() => send(reply, `{"jsonrpc":"2.0","result":1,"id":${id}}`));
     scene = await stage([slow, healthy()], limits);
     scene.pool.cordon('devnet', 'node-2', '');
-    const underWay = scene.pool.request(call('getBalance'));
+    const underWay = request(scene.pool, call('getBalance'));
     await until(() => replies.length === 1);
     scene.pool.uncordon('devnet', 'node-2');
     scene.pool.drain(new Set(['devnet/node-1']));
@@ -206,7 +207,7 @@ describe('a node that the operator drains', () => {
     expect(scene.mocks.map(({ received }) => received.length)).toEqual([1, 20]);
     expect(scene.pool.status()[0]).toMatchObject({ state: 'drained', reason: 'drained by the operator' });
     scene.pool.drain(new Set(['devnet/node-1', 'devnet/node-2']));
-    await expect(scene.pool.request(call('getBalance'))).rejects.toMatchObject({
+    await expect(request(scene.pool, call('getBalance'))).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
     scene.pool.drain(new Set());

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { behind } from './mock/behind.ts';
@@ -51,7 +52,7 @@ describe('a read', () => {
     const attemptTimeoutMs = behaviour === silent ? 500 : 4_000;
     const { pool } = await open([behaviour, healthy(BIG)], { attemptTimeoutMs });
     for (let i = 0; i < 12; i++) {
-      const answer = await pool.request(call('getBalance', ['11111111111111111111111111111111']));
+      const answer = await request(pool, call('getBalance', ['11111111111111111111111111111111']));
       expect(answer.body.toString()).toBe(BIG);
       expect(answer.errorCode).toBe(0);
     }
@@ -60,13 +61,13 @@ describe('a read', () => {
   it('succeeds every time when one of two nodes is dead', async () => {
     const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy(BIG)]);
     for (let i = 0; i < 12; i++) {
-      expect((await pool.request(call('getBalance'))).body.toString()).toBe(BIG);
+      expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
     }
   });
 
   it('succeeds when all but one of several nodes fail, each in its own way', async () => {
     const { pool } = await open([dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => pool.request(call('getBalance'))));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => request(pool, call('getBalance'))));
     expect(answers.map((answer) => answer.body.toString())).toEqual(Array(20).fill(BIG));
   });
 
@@ -79,13 +80,13 @@ describe('a read', () => {
         first = false;
       },
     ]);
-    expect((await pool.request(call('getBalance'))).body.toString()).toBe(BIG);
+    expect((await request(pool, call('getBalance'))).body.toString()).toBe(BIG);
     expect(mocks[0]!.count('getBalance')).toBe(2);
   });
 
   it('waits for the only node when that asks for a short rest', async () => {
     const { pool, mocks } = await open([throttling()]);
-    const asked = pool.request(call('getBalance'));
+    const asked = request(pool, call('getBalance'));
     mocks[0]!.become((request, reply, socket) => {
       if (mocks[0]!.count('getBalance') < 2) throttling()(request, reply, socket);
       else healthy(BIG)(request, reply, socket);
@@ -95,8 +96,8 @@ describe('a read', () => {
 
   it('leaves a node alone until its Retry-After is over, and tells the caller when to come back', async () => {
     const { pool, mocks } = await open([throttling('20')]);
-    await failureOf(pool.request(call('getBalance')));
-    const failure = await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
+    const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
     expect(failure.retryAfter).toBe(20);
     expect(mocks[0]!.received).toHaveLength(1);
@@ -105,8 +106,8 @@ describe('a read', () => {
   it('reaches the node with the params as they were written', async () => {
     const { pool, mocks } = await open([healthy()]);
     const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
-    await pool.request({ ...call('getBalance'), params: Buffer.from(params) });
-    await pool.request({ ...call('getHealth'), params: null });
+    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
+    await request(pool, { ...call('getHealth'), params: null });
     const [first, second] = mocks[0]!.received;
     expect(first!.raw).toBe(`{"jsonrpc":"2.0","id":${first!.id},"method":"getBalance","params":${params}}`);
     expect(second!.raw).toBe(`{"jsonrpc":"2.0","id":${second!.id},"method":"getHealth"}`);
@@ -120,7 +121,7 @@ describe('a request to a node', () => {
     const keyed = await stage([
       { name: 'keyed', url: `${url}v2/key?token=t%20t`, headers: { 'x-token': 'secret' } },
     ]);
-    await keyed.pool.request(call('getBalance'));
+    await request(keyed.pool, call('getBalance'));
     expect(mocks[0]!.received[0]).toMatchObject({
       path: '/v2/key?token=t%20t',
       headers: {
@@ -144,7 +145,7 @@ describe('a request to a node', () => {
       ],
       { timeoutMs: 60, attemptsMax: 1 },
     );
-    await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
     await until(() => closed);
   });
 
@@ -152,8 +153,8 @@ describe('a request to a node', () => {
     const { pool, mocks } = await open([silent], { connectionsMax: 1 });
     const first = new AbortController();
     const second = new AbortController();
-    const one = failureOf(pool.request(call('getBalance'), first.signal));
-    const two = failureOf(pool.request(call('getAsset'), second.signal));
+    const one = failureOf(request(pool, call('getBalance'), first.signal));
+    const two = failureOf(request(pool, call('getAsset'), second.signal));
     await until(() => mocks[0]!.received.length === 1);
     second.abort();
     expect(await two).toMatchObject({ code: 'CLIENT_GONE', facts: { network: 'devnet' } });
@@ -161,7 +162,7 @@ describe('a request to a node', () => {
     mocks[0]!.become(healthy());
     first.abort();
     await one;
-    await pool.request(call('getHealth'));
+    await request(pool, call('getHealth'));
     expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
   });
 });
@@ -169,14 +170,14 @@ describe('a request to a node', () => {
 describe('an error of a node', () => {
   it('is the caller’s answer at once when it is the caller’s fault', async () => {
     const { pool, mocks } = await open([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
-    const answer = await pool.request(call('getBalance'));
+    const answer = await request(pool, call('getBalance'));
     expect(answer.errorCode).toBe(-32602);
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
   });
 
   it('passes untouched when every node gives it', async () => {
     const { pool } = await open([behind, behind]);
-    const answer = await pool.request(call('getBalance'));
+    const answer = await request(pool, call('getBalance'));
     expect(answer.errorCode).toBe(-32005);
     expect(answer.body.toString()).toBe(
       '{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}}',
@@ -185,18 +186,18 @@ describe('an error of a node', () => {
 
   it('that tells most about the question wins over those about the nodes', async () => {
     const { pool } = await open([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
-    expect((await pool.request(call('getBalance'))).errorCode).toBe(-32016);
+    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32016);
   });
 
   it('about a missing slot is doubted once, then believed', async () => {
     const { pool, mocks } = await open([failing(-32007), failing(-32007), failing(-32007)]);
-    expect((await pool.request(call('getBlock', [5]))).errorCode).toBe(-32007);
+    expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(-32007);
     expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBe(2);
   });
 
   it('about a missing slot gives way to a node that has the slot', async () => {
     const { pool } = await open([failing(-32001), healthy('{"blockhash":"x"}')]);
-    for (let i = 0; i < 6; i++) expect((await pool.request(call('getBlock', [5]))).errorCode).toBe(0);
+    for (let i = 0; i < 6; i++) expect((await request(pool, call('getBlock', [5]))).errorCode).toBe(0);
   });
 
   it('beside a bad HTTP status is believed when it is a standard one', async () => {
@@ -204,7 +205,7 @@ describe('an error of a node', () => {
       ({ id }, reply) =>
         send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400),
     ]);
-    expect((await pool.request(call('getBalance'))).errorCode).toBe(-32602);
+    expect((await request(pool, call('getBalance'))).errorCode).toBe(-32602);
   });
 
   it('without an id, because the request is unreadable, does not count against the node', async () => {
@@ -213,7 +214,7 @@ describe('an error of a node', () => {
         send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}'),
     ]);
     for (let i = 0; i < 8; i++) {
-      expect((await pool.request(call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
+      expect((await request(pool, call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
     }
     expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
@@ -222,9 +223,9 @@ describe('an error of a node', () => {
 describe('a failure of ours', () => {
   it('names the network that has no nodes', async () => {
     const { pool } = await open([healthy()]);
-    const failure = await failureOf(pool.request({ ...call('getSlot'), network: 'testnet' }));
-    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
-    expect(failure.facts).toEqual({ network: 'testnet' });
+    const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
+    expect(failure.code).toBe('NETWORK_NOT_SERVED');
+    expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
   });
 
   it('holds no word of what the nodes sent and nothing of their URLs', async () => {
@@ -234,7 +235,7 @@ describe('a failure of ours', () => {
     const url = `${mocks[0]!.url}v2/${secret}?api_key=${secret}`;
     const keyed = await stage([{ name: 'keyed', url, headers: { 'x-token': secret } }], limits);
     for (const one of [pool, keyed.pool]) {
-      const failure = await failureOf(one.request(call('getBalance')));
+      const failure = await failureOf(request(one, call('getBalance')));
       const { message, code, facts } = failure;
       expect(JSON.stringify({ message, code, facts })).not.toMatch(
         /127\.0\.0\.1|provider|Bad Gateway|c0ffee/,
@@ -254,14 +255,14 @@ describe('a failure of ours', () => {
     // As many as there are by default take nearly all the time that there is.
     const limits = { attemptsMax: 4 };
     const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
-    expect((await failureOf(keyed.pool.request(call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
+    expect((await failureOf(request(keyed.pool, call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
     expect(keyed.pool.status()[0]!.failuresInRow).toBe(0);
     await keyed.close();
   });
 
   it('says that time ran out when the nodes stay silent', async () => {
     const { pool, mocks } = await open([silent, silent], { attemptTimeoutMs: 100, timeoutMs: 1_200 });
-    const failure = await failureOf(pool.request(call('getBalance')));
+    const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('UPSTREAM_TIMEOUT');
     expect(mocks.every((mock) => mock.received.length >= 1)).toBe(true);
   });
@@ -269,22 +270,22 @@ describe('a failure of ours', () => {
   it('says that the answer is too large, without asking another node', async () => {
     const large = healthy(JSON.stringify('x'.repeat(5_000)));
     const { pool, mocks } = await open([large, large], { answerMaxBytes: 1_000 });
-    const failure = await failureOf(pool.request(call('getProgramAccounts')));
+    const failure = await failureOf(request(pool, call('getProgramAccounts')));
     expect(failure.code).toBe('ANSWER_TOO_LARGE');
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
   });
 
   it('says that too many calls are under way', async () => {
     const { pool } = await open([silent], { inFlightMax: 3, timeoutMs: 300 });
-    const waiting = Array.from({ length: 3 }, () => failureOf(pool.request(call('getBalance'))));
-    expect((await failureOf(pool.request(call('getBalance')))).code).toBe('OVERLOADED');
+    const waiting = Array.from({ length: 3 }, () => failureOf(request(pool, call('getBalance'))));
+    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('OVERLOADED');
     await Promise.all(waiting);
   });
 
   it('ends the work when the caller leaves', async () => {
     const { pool, mocks } = await open([silent], { attemptTimeoutMs: 10_000, timeoutMs: 10_000 });
     const leave = new AbortController();
-    const asked = failureOf(pool.request(call('getBalance'), leave.signal));
+    const asked = failureOf(request(pool, call('getBalance'), leave.signal));
     mocks[0]!.become(() => leave.abort());
     await asked;
     expect(pool.status()[0]!.inFlight).toBe(0);
@@ -296,7 +297,7 @@ describe('a failure of ours', () => {
       timeoutMs: 200,
     });
     const startedAt = performance.now();
-    expect((await failureOf(pool.request(call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
+    expect((await failureOf(request(pool, call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
     expect(performance.now() - startedAt).toBeLessThan(1_000);
     expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBeLessThanOrEqual(2);
   });
@@ -306,13 +307,13 @@ describe('a failure of ours', () => {
       setTimeout(() => healthy('[]')(request, reply, socket), 250);
     };
     const { pool, mocks } = await open([slow], { attemptTimeoutMs: 100 });
-    expect((await pool.request(call('getProgramAccounts'))).body.toString()).toBe('[]');
+    expect((await request(pool, call('getProgramAccounts'))).body.toString()).toBe('[]');
     expect(mocks[0]!.received).toHaveLength(1);
   });
 
   it('bounds the attempts', async () => {
     const { pool, mocks } = await open([dyingAfterRequest], { attemptsMax: 3 });
-    await failureOf(pool.request(call('getBalance')));
+    await failureOf(request(pool, call('getBalance')));
     expect(mocks[0]!.count('getBalance')).toBe(3);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SubmitLimits } from '../../src/upstream/submit/limits.ts';
+import type { SubmitLimits } from '../../src/upstream/submit/submission.ts';
 import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
 import { until } from './mock/pool.ts';
 import type { MockNode } from './mock/server.ts';
@@ -76,7 +76,7 @@ describe('a transaction that was accepted', () => {
     expect(trace.results).toEqual([
       {
         ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
-        ...{ rebroadcasts: 0, again: [] },
+        ...{ rebroadcasts: 0, rebroadcastAttempts: [] },
       },
     ]);
   });

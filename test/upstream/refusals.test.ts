@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
@@ -20,15 +21,15 @@ it('An answer is refused for which there is no room beside others that come, and
   };
   const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
   scene = await stage([half, half], limits);
-  const first = scene.pool.request(call('getBalance')).catch((thrown: Failure) => thrown.code);
-  const second = scene.pool.request(call('getBlock', [1])).catch((thrown: Failure) => thrown.code);
+  const first = request(scene.pool, call('getBalance')).catch((thrown: Failure) => thrown.code);
+  const second = request(scene.pool, call('getBlock', [1])).catch((thrown: Failure) => thrown.code);
   expect(await Promise.race([first, second])).toBe('OVERLOADED');
   expect(scene.pool.status().map(({ failuresInRow }) => failuresInRow)).toEqual([0, 0]);
 });
 
 /** How asking for it ended: the text of the result, or the failure's code. */
 async function ended(method: string): Promise<string> {
-  return scene.pool.request(call(method)).then(
+  return request(scene.pool, call(method)).then(
     ({ body }) => body.toString(),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );

@@ -4,7 +4,7 @@ import type { CallAttempt, RpcResponse } from '../../src/protocol/call.ts';
 import type { Failure } from '../../src/protocol/errors.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
+import { executeWithRetry } from '../../src/upstream/retry/executor.ts';
 import { ManualNode } from './mock/manual-node.ts';
 import { call } from './mock/pool.ts';
 

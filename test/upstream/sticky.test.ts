@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 
@@ -6,7 +7,7 @@ let scene: Scene;
 afterEach(() => scene.close());
 
 const askTimes = async (times: number): Promise<void> => {
-  for (let i = 0; i < times; i++) await scene.pool.request(call('getBalance'));
+  for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
 const busy = (): number[] =>
   scene.mocks.flatMap(({ received }, index) => (received.length > 0 ? [index] : []));

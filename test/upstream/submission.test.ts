@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
 import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
@@ -79,7 +80,7 @@ describe('a transaction with preflight', () => {
   it('is not sent without one when no node can look at it', async () => {
     const { submitter } = await open([htmlBadGateway], [accepting()], { upstream: { attemptsMax: 2 } });
     const { wire, signature } = signedTransaction();
-    const failure = await failureOf(submitter.request(sendCall(wire)));
+    const failure = await failureOf(request(submitter, sendCall(wire)));
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
     expect(sentIn(scene.sendOnlyMocks)).toBe(0);
   });
@@ -137,7 +138,7 @@ describe('a transaction without preflight', () => {
       asked++ === 0 ? socket.destroy() : sendError(reply, request.id, -32005, 'Node is behind');
     const { submitter } = await open([vanishing]);
     const { wire, signature } = signedTransaction();
-    const failure = await failureOf(submitter.request(sendCall(wire, { skipPreflight: true })));
+    const failure = await failureOf(request(submitter, sendCall(wire, { skipPreflight: true })));
     expect(failure.row.owner).toBe('upstream');
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
   });
@@ -231,7 +232,7 @@ describe('sending', () => {
 
   it('passes every other call on', async () => {
     const { submitter } = await open([accepting()], [accepting()]);
-    expect((await submitter.request(call('getSlot'))).body.toString()).toBe('1000');
+    expect((await request(submitter, call('getSlot'))).body.toString()).toBe('1000');
     expect(scene.sendOnlyMocks[0]!.received).toEqual([]);
   });
 
@@ -241,7 +242,7 @@ describe('sending', () => {
     const { submitter } = await open([dyingAfterRequest], [telling], { upstream: { attemptsMax: 1 } });
     const trace = new SubmissionTrace();
     const failure = await failureOf(
-      submitter.request(sendCall(signedTransaction().wire, { skipPreflight: true }, trace)),
+      request(submitter, sendCall(signedTransaction().wire, { skipPreflight: true }, trace)),
     );
     const [{ headers, path }] = scene.sendOnlyMocks[0]!.received as [
       (typeof scene.sendOnlyMocks)[0]['received'][0],

@@ -6,9 +6,8 @@ import type { Exchange, NodeRequest, PendingRequest } from '../../src/upstream/e
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
-import { executeWithRetry } from '../../src/upstream/retry/execute-with-retry.ts';
-import { submitLimits } from '../../src/upstream/submit/limits.ts';
-import { Submission } from '../../src/upstream/submit/submission.ts';
+import { executeWithRetry } from '../../src/upstream/retry/executor.ts';
+import { Submission, submitLimits } from '../../src/upstream/submit/submission.ts';
 import { parseSubmitRequest } from '../../src/upstream/submit/submit-request.ts';
 import { SubmitTargets } from '../../src/upstream/submit/submit-targets.ts';
 import { sendCall, signedTransaction } from './mock/submitting.ts';
@@ -116,7 +115,7 @@ class Run {
     const group = new NodeGroup(this.nodes, limits);
     const dispatch = (asked: Call, asker: ResponseHandler) => executeWithRetry(group, asked, asker);
     const parts = {
-      source: { dispatch, request: () => Promise.reject(new Error('asked by put')) },
+      next: { dispatch },
       targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
       limits: submitLimits,
     };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
@@ -14,7 +15,7 @@ const boasting: Behaviour = (request, reply, socket) => {
 };
 
 const told = (): Promise<string> =>
-  scene.pool.request(call('getBalance')).then(
+  request(scene.pool, call('getBalance')).then(
     ({ body }) => body.toString(),
     (failure: unknown) => (failure instanceof Failure ? failure.code : String(failure)),
   );

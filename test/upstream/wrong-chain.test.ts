@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { genesisHashes } from '../../src/upstream/genesis.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { type Behaviour, type Received, send, sendError } from './mock/server.ts';
@@ -30,7 +31,7 @@ describe('a node of another chain', () => {
     scene.pool.start();
     await until(() => states().join() === 'healthy,wrong-chain');
     for (let i = 0; i < 20; i++)
-      expect((await scene.pool.request(call('getBalance'))).body.toString()).toBe('1');
+      expect((await request(scene.pool, call('getBalance'))).body.toString()).toBe('1');
     expect(scene.mocks[1]!.received).toHaveLength(0);
   });
 
@@ -48,7 +49,7 @@ describe('a node of another chain', () => {
     scene.pool.start();
     await until(() => states().join() === 'healthy,wrong-chain' && scene.mocks[1]!.polls.length > 6);
     for (let i = 0; i < 20; i++)
-      expect((await scene.pool.request(call('getBalance'))).body.toString()).toBe('1');
+      expect((await request(scene.pool, call('getBalance'))).body.toString()).toBe('1');
     const told = scene.logged.map((line) => JSON.parse(line)).filter(({ chains }) => chains !== undefined);
     expect(told).toHaveLength(1);
     expect(told[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });

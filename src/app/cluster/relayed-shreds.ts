@@ -51,5 +51,5 @@ export function openRelayedShreds(
     transactions.close();
     entries.close();
   };
-  return { hub, stage, standardFilters: null, udp: null, setRpcClient: () => {}, stop };
+  return { hub, stage, standardFilters: null, udp: null, setDispatcher: () => {}, stop };
 }

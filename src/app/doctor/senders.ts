@@ -1,5 +1,5 @@
 import type { Configuration, SenderConfiguration } from '../../config/configuration.ts';
-import { probeSender } from '../../upstream/probe/probe-sender.ts';
+import { probeSender } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from './check.ts';
 
 async function checkSender(

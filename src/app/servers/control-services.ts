@@ -11,7 +11,7 @@ import type { ApiServices, Mailer } from '../../control/api/services.ts';
 import type { Store } from '../../control/database/open.ts';
 import { MailRateLimiter } from '../../control/notices/mail-rate-limiter.ts';
 import type { Peppers } from '../../control/pepper.ts';
-import type { RpcClient } from '../../protocol/call.ts';
+import type { RpcDispatcher } from '../../protocol/call.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -30,7 +30,7 @@ export type ControlOptions = Readonly<{
   peppers: Peppers;
   /** Those of the REST interface; to read them takes as long as all else at the command line, which shows none. */
   endpoints: ApiServices['endpoints'];
-  source: RpcClient | null;
+  source: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
   /** What others add: of the request log, of leaks. */
@@ -78,7 +78,7 @@ export function apiServicesOf(parts: ControlOptions): ApiServices {
     keys: configuration.keys,
     endpoints,
     now: Date.now,
-    rpcClient: source,
+    dispatcher: source,
     mailer,
     mailRateLimiter: new MailRateLimiter(configuration.mail, Date.now),
     accounts,

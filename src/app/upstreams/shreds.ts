@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { RpcClient } from '../../protocol/call.ts';
+import type { Call, PendingCall, ResponseHandler, RpcDispatcher } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
@@ -21,7 +22,7 @@ export type Shreds = Readonly<{
   /** Where shreds come in over UDP; null where they do not. */
   udp: AddressInfo | null;
   /** Names whom the leader schedule and lookup tables are asked for; until then the questions wait. */
-  setRpcClient(source: RpcClient): void;
+  setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
 
@@ -52,13 +53,27 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 export const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
 
-/** The nodes stand only once the embedded ledger does, which is told where to send its shreds. */
-function deferredRpcClient(): Readonly<{ source: RpcClient; setRpcClient: (source: RpcClient) => void }> {
-  const { promise, resolve } = Promise.withResolvers<RpcClient>();
-  return {
-    source: { request: async (call, signal) => (await promise).request(call, signal) },
-    setRpcClient: resolve,
-  };
+/** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */
+class DeferredDispatcher implements RpcDispatcher {
+  readonly #dispatcher = Promise.withResolvers<RpcDispatcher>();
+
+  set(dispatcher: RpcDispatcher): void {
+    this.#dispatcher.resolve(dispatcher);
+  }
+
+  dispatch(call: Call, handler: ResponseHandler): PendingCall {
+    let pending: PendingCall | null = null;
+    let isCanceled = false;
+    void this.#dispatcher.promise.then((dispatcher) => {
+      if (!isCanceled) pending = dispatcher.dispatch(call, handler);
+    });
+    const cancel = (): void => {
+      if (pending !== null) pending.cancel();
+      else if (!isCanceled) handler.onError(new Failure('CLIENT_GONE', { facts: { network: call.network } }));
+      isCanceled = true;
+    };
+    return { cancel };
+  }
 }
 
 /**
@@ -77,14 +92,15 @@ export async function openShreds(
   }
   const limits: ShredLimits = configuration.shreds;
   const deshredLimits: DeshredLimits = configuration.shreds;
-  const { source, setRpcClient } = deferredRpcClient();
+  const dispatcher = new DeferredDispatcher();
   const network = configuration.networks.default;
-  const reader = new ChainReader({ network, pool: source, limits: configuration.feeds, log });
+  const reader = new ChainReader({ network, pool: dispatcher, limits: configuration.feeds, log });
   const hub = new DeshredHub({ version: geyserVersion() });
   const config = sourcesOf(configuration, isDevelopment);
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
   await listenAt(shredsListenAddress(configuration), () => stage.start());
   const udp = stage.udpAddress;
   if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
-  return { hub, stage, standardFilters: standardRequest, udp, setRpcClient, stop: () => stage.close() };
+  const setDispatcher = (pool: RpcDispatcher): void => dispatcher.set(pool);
+  return { hub, stage, standardFilters: standardRequest, udp, setDispatcher, stop: () => stage.close() };
 }

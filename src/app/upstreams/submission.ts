@@ -18,8 +18,7 @@ export const openSending = (
   pool: UpstreamPool,
   log: Logger,
 ): TransactionSubmitter =>
-  new TransactionSubmitter({
-    source: pool,
+  new TransactionSubmitter(pool, {
     targets: new SubmitTargets(pool, sendOnlyNodes(configuration)),
     limits: configuration.sending,
     log,

@@ -89,7 +89,7 @@ export function openUpstreams(
   const sending = openSending(configuration, pool, log);
   const isDevelopment = ledger !== null;
   const middleware = openUpstreamMiddleware({
-    ...{ configuration, source: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
+    ...{ configuration, submitter: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
   });
   const stop = () =>
     stopEach([

@@ -1,11 +1,11 @@
 import { sessionMinSlotsOptions as sessions } from '../../gateway/session-min-slots.ts';
-import { defaultCacheTtls as times } from '../../upstream/cache/cache-ttl.ts';
-import { callKeyLimits as keys } from '../../upstream/cache/call-key.ts';
-import { memoryCacheLimits as memory } from '../../upstream/cache/memory-cache.ts';
-import { redisCacheLimits as stored } from '../../upstream/cache/redis-cache.ts';
-import { coalescerLimits as sharing } from '../../upstream/coalesce/request-coalescer.ts';
-import { monotonicReadsLimits as floored } from '../../upstream/slot-cache/monotonic-reads.ts';
-import { SLOT_CACHE_FRESH_MS } from '../../upstream/slot-cache/slot-cache.ts';
+import { defaultCacheTtls as times } from '../../upstream/middleware/cache-policy.ts';
+import { callKeyLimits as keys } from '../../upstream/middleware/call-key.ts';
+import { monotonicReadsLimits as floored } from '../../upstream/middleware/monotonic-reads.ts';
+import { redisCacheLimits as stored } from '../../upstream/middleware/redis-cache.ts';
+import { coalescerLimits as sharing } from '../../upstream/middleware/request-coalescer.ts';
+import { memoryCacheLimits as memory } from '../../upstream/middleware/response-cache.ts';
+import { SLOT_CACHE_FRESH_MS } from '../../upstream/middleware/slot-cache.ts';
 import { HOUR_MS, MIB, onOff, section, whole } from '../field-types.ts';
 import { redisUrl } from './limits.ts';
 

@@ -1,4 +1,4 @@
-import { submitLimits as send } from '../../upstream/submit/limits.ts';
+import { submitLimits as send } from '../../upstream/submit/submission.ts';
 import { HOUR_MS, MIB, section, whole } from '../field-types.ts';
 import { namedServers } from './named-servers.ts';
 

@@ -1,4 +1,4 @@
-import type { RpcClient } from '../../protocol/call.ts';
+import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { AuditEntry } from '../database/transaction.ts';
@@ -28,7 +28,7 @@ export type ApiServices = Readonly<{
   /** Unix milliseconds. */
   now: () => number;
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
-  rpcClient: RpcClient | null;
+  dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   /** How often mail goes out that a customer's member caused; without it, as often as they like. */
   mailRateLimiter?: MailRateLimiter;

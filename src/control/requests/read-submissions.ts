@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import { type JsonValue, parseJson } from '../../base/json.ts';
-import type { Network, RpcClient } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Store } from '../database/open.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
 
@@ -53,14 +54,14 @@ const formatError = (err: JsonValue): string =>
     : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
 async function fetchStatuses(
-  source: RpcClient,
+  source: RpcDispatcher,
   network: Network,
   signatures: readonly string[],
 ): Promise<Map<string, ChainStatus>> {
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);
-  const answer = await source.request({ network, method, row: methodRow(method), params }, signal);
+  const answer = await request(source, { network, method, row: methodRow(method), params }, signal);
   const found = new Map<string, ChainStatus>();
   if (answer.errorCode !== 0) return found;
   const { value } = parseJson(answer.body.toString('utf8')) as { value?: readonly JsonValue[] };
@@ -73,7 +74,7 @@ async function fetchStatuses(
 
 /** What the chain says now of transactions, by signature; nothing of those that it does not know or say in time. */
 export async function readStatuses(
-  source: RpcClient | null,
+  source: RpcDispatcher | null,
   rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],
 ): Promise<ReadonlyMap<string, ChainStatus>> {
   if (source === null) return new Map();

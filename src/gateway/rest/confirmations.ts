@@ -1,5 +1,5 @@
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type Network, networks, type RpcClient } from '../../protocol/call.ts';
+import { type Network, networks, type RpcDispatcher } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
@@ -37,7 +37,7 @@ export type ConfirmationParts = Readonly<{
   feed: Feed | null;
   /** The network that the feed tells of. */
   feedNetwork: Network;
-  source: RpcClient;
+  source: RpcDispatcher;
   limits?: Partial<ConfirmationLimits>;
 }>;
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
+import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Call, RpcResponse } from '../../protocol/call.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
@@ -70,12 +71,10 @@ describe('the session of a connection', () => {
     submissions = new SubmissionLog();
     lines = [];
     answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
-    const source = {
-      request: (call: Call) => {
-        asked.push(call);
-        return answer();
-      },
-    };
+    const source = dispatcherOf((call) => {
+      asked.push(call);
+      return answer();
+    });
     const log = createLogger('trace', (line) => lines.push(line));
     createGate = (options) =>
       new WebSocketGateway(

@@ -1,6 +1,6 @@
 import type { FailureRow } from '../failure-row.ts';
 
-/** The rows of failures that only the REST interface gives. Source: rest-api.md §1, and the endpoints' own. */
+/** Failures of the REST interface only. Source: rest-api.md §1 and the endpoints' sections. */
 export const restFailures = {
   INVALID_FIELDS: {
     owner: 'client',

@@ -3,9 +3,10 @@ import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Network, RpcClient, RpcResponse } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher, RpcResponse } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
+import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Block } from '../../solana/block.ts';
 import { type BlockRead, readingBlock } from '../../solana/encoding/read-ui-block.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
@@ -98,7 +99,7 @@ export type HistoryCommitment = 'confirmed' | 'finalized';
 
 type ChainReaderOptions = Readonly<{
   network: Network;
-  pool: RpcClient;
+  pool: RpcDispatcher;
   limits: FeedLimits;
   log: Logger;
 }>;
@@ -160,7 +161,7 @@ export class ChainReader {
   async request(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
     const { network, pool } = this.#options;
     const call = { network, method, row: methods[method], params: Buffer.from(writeJson(params)) };
-    const { body, errorCode }: RpcResponse = await pool.request(call, signal);
+    const { body, errorCode }: RpcResponse = await request(pool, call, signal);
     if (errorCode !== 0) throw new ReadError(method, errorCode);
     return body;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { Network, RpcClient } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
@@ -24,7 +24,7 @@ export interface PreferredFeed extends PositionedFeed {
 type FeedOptions = Readonly<{
   network: Network;
   /** Source of gap fills. */
-  pool: RpcClient & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
+  pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   nodes: readonly NodeConfig[];
   /** Creates a Geyser feed of the same nodes; null without Geyser. */
   preferred?: (reader: ChainReader) => PreferredFeed | null;

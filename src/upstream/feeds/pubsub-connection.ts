@@ -4,7 +4,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
-import { contextSlot } from '../slots/observed-slot.ts';
+import { contextSlot } from '../slots/context-slot.ts';
 import { newer } from './gap/continuity.ts';
 import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';

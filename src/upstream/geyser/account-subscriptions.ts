@@ -14,7 +14,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import { contextValue } from '../feeds/gap/continuity.ts';
-import { contextSlot } from '../slots/observed-slot.ts';
+import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
 /** Accounts of a request that PubSub can be subscribed to. */

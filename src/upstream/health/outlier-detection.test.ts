@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from '../limits.ts';
+import type { AttemptKind } from './ejection.ts';
 import { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 import { updateEjections } from './outlier-detection.ts';
-import type { AttemptKind } from './recent-outcomes.ts';
 
 const limits = { ...defaultUpstreamLimits, exclusionMaxMs: 60_000, readmitAnswersMin: 3 };
 

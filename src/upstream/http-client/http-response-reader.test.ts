@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { HttpParser } from '../../http/llhttp.ts';
-import { HttpResponseReader } from './http-response-reader.ts';
+import { HttpResponseReader, parseKeepAliveMs } from './http-response-reader.ts';
 
 const MAX = 100_000;
 const ROOM = 1_000_000;
@@ -114,9 +114,14 @@ describe('a response', () => {
     ]);
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
-      expect(got).toMatchObject({ reading: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
+      expect(got).toMatchObject({ readState: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
       got.next();
-      expect(got).toMatchObject({ reading: 'more', retryAfter: null, keepAliveMs: null, contentLength: -1 });
+      expect(got).toMatchObject({
+        readState: 'more',
+        retryAfter: null,
+        keepAliveMs: null,
+        contentLength: -1,
+      });
     }
   });
 
@@ -130,7 +135,7 @@ describe('a response', () => {
     const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
     expect(got.readState).toBe('more');
     got.finish();
-    expect(got).toMatchObject({ reading: 'whole', keepAlive: false });
+    expect(got).toMatchObject({ readState: 'whole', keepAlive: false });
     expect(got.body.take().toString()).toBe('abc');
   });
 
@@ -139,7 +144,7 @@ describe('a response', () => {
     const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
     for (const pieces of splits(behind)) {
       const got = whole(last);
-      expect(got).toMatchObject({ reading: 'whole', status: 500, keepAlive: false });
+      expect(got).toMatchObject({ readState: 'whole', status: 500, keepAlive: false });
       got.next();
       for (const piece of pieces) got.read(piece, 0, piece.length);
       expect(got.readState).toBe('faulty');
@@ -164,7 +169,7 @@ describe('a response', () => {
 
   it.each([204, 304])('with status %i has no body, whatever it says of one', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
-    expect(got).toMatchObject({ reading: 'whole', status, keepAlive: false });
+    expect(got).toMatchObject({ readState: 'whole', status, keepAlive: false });
     expect(got.body.take()).toHaveLength(0);
   });
 
@@ -182,7 +187,7 @@ describe('a response', () => {
     ] as const) {
       got.next();
       at = got.read(bytes, at, bytes.length);
-      expect(got).toMatchObject({ reading: 'whole', status });
+      expect(got).toMatchObject({ readState: 'whole', status });
       expect(got.body.take().toString()).toBe(body);
     }
     expect(at).toBe(bytes.length);
@@ -314,4 +319,11 @@ describe('what a node sends to have it read in two ways', () => {
       for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');
     }
   });
+});
+
+it('uses a connection for less than the node keeps it', () => {
+  expect(parseKeepAliveMs('timeout=5')).toBe(4_000);
+  expect(parseKeepAliveMs('max=100, Timeout=1')).toBe(500);
+  expect(parseKeepAliveMs('timeout=0')).toBe(0);
+  expect(parseKeepAliveMs('max=5')).toBeNull();
 });

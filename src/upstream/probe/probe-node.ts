@@ -1,26 +1,82 @@
 import type { Network } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { type Slot, slot } from '../../solana/units.ts';
-import { attempt } from '../attempt.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
-import { error, type ProbeFinding, unreachable, warning } from './finding.ts';
+import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
-/** What a node said of itself. Null where it did not say. */
+/** Problem and remedy for the operator. Contains no URL and no secret. */
+export type ProbeFinding = Readonly<{
+  /** `error`: unusable for its network; `warning`: limited. */
+  severity: 'error' | 'warning';
+  finding: string;
+  remedy: string;
+}>;
+
+export const error = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'error',
+  finding,
+  remedy,
+});
+export const warning = (finding: string, remedy: string): ProbeFinding => ({
+  severity: 'warning',
+  finding,
+  remedy,
+});
+
+const STATUS_REMEDY: Readonly<Record<number, string>> = {
+  401: 'Check the key in the URL or in the headers of this node.',
+  403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
+  404: 'Check the path of the URL.',
+  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+};
+
+/** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
+export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
+  switch (outcome.kind) {
+    case 'status':
+      return error(
+        `It answers with HTTP status ${outcome.status}.`,
+        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and ask whoever runs the node.',
+      );
+    case 'transport':
+      if (outcome.timedOut) {
+        return error(
+          'It does not answer in time.',
+          'Check that it runs and that no firewall stands between.',
+        );
+      }
+      return outcome.wasSent
+        ? error(
+            'It takes the request and drops the connection.',
+            'Check that the port speaks HTTP, and whether it wants https.',
+          )
+        : error(
+            'No connection can be made.',
+            tls
+              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
+              : 'Check host and port of the URL, and that the node runs.',
+          );
+    default:
+      return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
+  }
+}
+
+/** Null members were not reported. */
 export type ProbeReport = Readonly<{
   node: string;
   network: Network;
-  /** Whether it answered JSON-RPC at all. */
+  /** Answered JSON-RPC. */
   reachable: boolean;
-  /** Time of the quickest of the questions. */
+  /** Fastest response. */
   latencyMs: number | null;
   version: string | null;
   genesisHash: string | null;
   healthy: boolean | null;
   slot: Slot | null;
-  /** The oldest block it can give; null when it keeps no history. */
+  /** null without history. */
   firstAvailableBlock: Slot | null;
   findings: readonly ProbeFinding[];
 }>;
@@ -31,7 +87,6 @@ type ProbeResults = Readonly<
   Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', ProbeResult>
 >;
 
-/** The result's text when the question was answered with one. */
 function resultText({ outcome }: ProbeResult): string | null {
   if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
@@ -106,8 +161,8 @@ function reportOf(config: NodeConfig, network: Network, results: ProbeResults): 
 }
 
 /**
- * Asks a node who it is and what it can do, and says what to mend. Never rejects for what the node does.
- * @param timeoutMs - for each of the five questions, which go out one after another.
+ * Queries version, health, slot, genesis and history. Never rejects.
+ * @param timeoutMs - per call; calls are sequential.
  */
 export async function probeNode(
   config: NodeConfig,
@@ -119,7 +174,7 @@ export async function probeNode(
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
-    // Somebody who does not answer the first question would only make us wait for each of the others.
+    // Skip the rest if the first call got no response.
     const next = getVersion.outcome.kind === 'answer' ? request : async () => getVersion;
     return reportOf(config, network, {
       getVersion,
@@ -128,6 +183,56 @@ export async function probeNode(
       getSlot: await next('getSlot'),
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
     });
+  } finally {
+    node.close();
+  }
+}
+
+export type SenderReport = Readonly<{
+  /** null without a response. */
+  latencyMs: number | null;
+  findings: readonly ProbeFinding[];
+}>;
+
+/** Not a transaction: no endpoint can accept it. */
+const INVALID_TRANSACTION = Buffer.from('[""]');
+/** Statuses an endpoint may return for it, without JSON-RPC. */
+const refusesContent = (status: number): boolean => status === 400 || status === 422;
+
+/** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
+const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'answer' || kind === 'withheld';
+const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'garbage';
+
+function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
+  if (isRpcResponse(outcome)) return [];
+  if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
+  return [
+    warning(
+      `It answers what is no transaction with HTTP status ${outcome.status}.`,
+      'Some endpoints do: check its URL where no transaction is taken there.',
+    ),
+  ];
+}
+
+/**
+ * Probes a send-only endpoint: getHealth, then an invalid transaction. Never rejects.
+ * @param timeoutMs - per call.
+ */
+export async function probeSender(
+  config: NodeConfig,
+  network: Network,
+  timeoutMs: number,
+): Promise<SenderReport> {
+  const node = new UpstreamNode(config, network, defaultUpstreamLimits);
+  const request = (method: MethodName, params: Buffer | null): Promise<AttemptResult> =>
+    attempt(node, { network, method, row: methods[method], params }, timeoutMs);
+  try {
+    const health = await request('getHealth', null);
+    const last = isHttpResponse(health.outcome)
+      ? await request('sendTransaction', INVALID_TRANSACTION)
+      : health;
+    const latencyMs = isRpcResponse(last.outcome) ? last.elapsedMs : null;
+    return { latencyMs, findings: senderFindings(last.outcome, config.url.startsWith('https:')) };
   } finally {
     node.close();
   }

@@ -12,10 +12,10 @@ const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
   RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
 };
 
-/** How long a server has to refuse a stream that it accepted. */
+/** Time for a server to reject an accepted stream. */
 const REFUSAL_MS = 500;
 
-/** What a server is asked for, by the kind that the configuration says it is. */
+/** Method by configured kind. */
 const calls = {
   deshred: {
     method: SUBSCRIBE_DESHRED,
@@ -25,9 +25,9 @@ const calls = {
 } as const;
 
 /**
- * Opens a stream of a server of the shred stage, and sees whether it stays. Never rejects for what the server does.
- * @param timeoutMs - for all of it.
- * @returns why nothing can be heard there, in words that hold no URL and no secret; null when the stream stays open.
+ * Opens a stream of a shred stage server and checks that it stays open. Never rejects.
+ * @param timeoutMs - in total.
+ * @returns the reason without URLs and secrets; null if it stays open.
  */
 export function probeShreds(
   { url, headers }: ShredServer,

@@ -39,7 +39,10 @@ describe('a transaction that is to be sent', () => {
 
   it('reaches the first node with what its sender wrote, but for a number of retries, which is ours to keep', () => {
     const own = params(base64, { encoding: 'base64', preflightCommitment: 'confirmed', vendor: { a: 1 } });
-    expect(parseSubmitRequest(own)).toMatchObject({ asked: own, rebroadcastsMax: Number.POSITIVE_INFINITY });
+    expect(parseSubmitRequest(own)).toMatchObject({
+      firstNodeParams: own,
+      rebroadcastsMax: Number.POSITIVE_INFINITY,
+    });
     const counted = parseSubmitRequest(
       params(base64, { encoding: 'base64', maxRetries: 3, minContextSlot: 18_000_000_000_000 }),
     );

@@ -55,7 +55,7 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
     keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys: [] },
     endpoints: [],
     now: () => clock.now,
-    rpcClient: null,
+    dispatcher: null,
     mailer,
     accounts,
     configuration: () => ({ server: { port: 1 } }),

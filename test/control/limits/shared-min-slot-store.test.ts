@@ -6,11 +6,11 @@ import { SharedMinSlotStore } from '../../../src/control/shared/shared-min-slot-
 import { internalKey } from '../../../src/gateway/auth/key-record.ts';
 import { SessionMinSlots } from '../../../src/gateway/session-min-slots.ts';
 import type { Call } from '../../../src/protocol/call.ts';
-import { CallKeys } from '../../../src/upstream/cache/call-key.ts';
-import { ResponseCounts } from '../../../src/upstream/cache/response-counts.ts';
-import { MonotonicReads } from '../../../src/upstream/slot-cache/monotonic-reads.ts';
-import { SessionSlotTracker } from '../../../src/upstream/slot-cache/session-slot-tracker.ts';
-import { at, callOf, ScriptedDispatcher } from '../../upstream/cache/scripted-dispatcher.ts';
+import { request } from '../../../src/protocol/rpc-dispatcher.ts';
+import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
+import { MonotonicReads } from '../../../src/upstream/middleware/monotonic-reads.ts';
+import { ResponseCounts } from '../../../src/upstream/middleware/response-counts.ts';
+import { at, callOf, ScriptedDispatcher } from '../../upstream/mock/scripted-dispatcher.ts';
 import { DirectLimitStore } from './direct-limit-store.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
@@ -24,12 +24,12 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
   const limits = { waitMs: 2_000, pauseMs: 1 };
-  const parts = { source, keys: new CallKeys(), counts: new ResponseCounts(), limits };
-  const met = new SessionSlotTracker(new MonotonicReads(parts));
+  const parts = { keys: new CallKeys(), counts: new ResponseCounts(), limits };
+  const met = new MonotonicReads(source, parts);
   /** The slot that a read of the session is of, or the error. */
   const read = async (session: string | null = null, call: Call = balance): Promise<string> => {
     const floor = sessions.minSlotFor({ ...key, monotonicReads: session === null }, 'devnet', session);
-    const { body } = await met.request({ ...call, minSlot: floor });
+    const { body } = await request(met, { ...call, minSlot: floor });
     return /lot":(\d+)/.exec(body.toString())?.[1] ?? body.toString();
   };
   return { read, source };
@@ -72,7 +72,11 @@ describe('sessions of several processes, in the memory of one of them', () => {
     );
     const floor = sessions.minSlotOf('f', 'devnet', 's');
     const leaving = new AbortController();
-    const answer = new SessionSlotTracker(source).request({ ...balance, minSlot: floor }, leaving.signal);
+    const answer = request(
+      new MonotonicReads(source, { keys: new CallKeys(), counts: new ResponseCounts() }),
+      { ...balance, minSlot: floor },
+      leaving.signal,
+    );
     leaving.abort();
     await expect(answer).rejects.toMatchObject({ code: 'CLIENT_GONE' });
     expect(source.calls).toHaveLength(0);

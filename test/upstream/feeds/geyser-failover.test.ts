@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
@@ -63,10 +64,10 @@ async function start(pubsubSlot: number) {
   const feed = createFeed({
     network: 'devnet',
     pool: {
-      request: ({ method, params }) => {
+      ...dispatcherOf(async ({ method, params }) => {
         asked.push(`${method} ${params}`);
-        return Promise.resolve({ body: Buffer.from(answer(method, params)), errorCode: 0 });
-      },
+        return { body: Buffer.from(answer(method, params)), errorCode: 0 };
+      }),
       status: () => [],
     },
     nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],

@@ -7,6 +7,7 @@ import type { Failure } from '../../../src/protocol/errors.ts';
 import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import type { FeedError } from '../../../src/streams/feed.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
 import { closing } from './mock/closing.ts';
 import { duplicateIds } from './mock/duplicate-ids.ts';
@@ -195,7 +196,7 @@ describe('a feed over nodes', () => {
           ws: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
         },
       ],
-      pool: { request: () => Promise.reject(new Error('nobody is asked')), status: () => [] },
+      pool: { ...dispatcherOf(() => Promise.reject(new Error('nobody is asked'))), status: () => [] },
       limits: { ...testLimits, openTimeoutMs: 300 },
       log: createLogger('debug', (line) => logged.push(line)),
     });

@@ -6,6 +6,7 @@ import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-connection.ts';
 import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/healthy.ts';
 import { mute } from './mock/mute.ts';
@@ -79,7 +80,7 @@ function feedOf(
 ): NetworkFeed {
   const feed = createFeed({
     network: 'devnet',
-    pool: { request: () => Promise.reject(new Error('nobody answers')), status: () => [] },
+    pool: { ...dispatcherOf(() => Promise.reject(new Error('nobody answers'))), status: () => [] },
     nodes: urls.map((ws, index) => ({ name: `node-${index}`, url: 'http://127.0.0.1:1/', ws })),
     limits: { ...testLimits, ...limits },
     log: createLogger('debug', (line) => lines.push(line)),

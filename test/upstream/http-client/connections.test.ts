@@ -1,8 +1,8 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { deadUrl } from '../mock/dead.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, sendOnce } from './node-rig.ts';
@@ -226,7 +226,7 @@ describe('a request that takes too long', () => {
     await outcomeText(node);
     raw.become(unresponsive);
     const { outcome, elapsedMs } = await sendOnce(node, 400);
-    expect(outcome).toEqual({ kind: 'transport', bytesLeft: true, timedOut: true });
+    expect(outcome).toEqual({ kind: 'transport', wasSent: true, timedOut: true });
     expect(elapsedMs).toBeGreaterThanOrEqual(400);
     await until(() => raw.open() === 0);
   });
@@ -272,7 +272,7 @@ describe('a request that nobody wants any more', () => {
     const next = outcomeText(node);
     raw.become(responding);
     leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
+    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
     expect(await next).toBe('7');
     expect(raw.sockets).toHaveLength(2);
   });
@@ -285,7 +285,7 @@ describe('a light read that nobody wants any more', () => {
     const left = attempt(node, call(), 20_000, leave.signal);
     await until(() => raw.requests.length === 1);
     leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
+    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
   }
 
   it('leaves its connection to others once its answer has come, which is dropped', async () => {

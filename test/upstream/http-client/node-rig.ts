@@ -1,9 +1,9 @@
 import type { Call } from '../../../src/protocol/call.ts';
 import { methodRow } from '../../../src/protocol/methods.ts';
-import { type AttemptResult, attempt } from '../../../src/upstream/attempt.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { type AttemptResult, attempt } from '../../../src/upstream/retry/attempt.ts';
 
 /** Long enough for a busy machine. */
 export const PATIENCE_MS = 20_000;

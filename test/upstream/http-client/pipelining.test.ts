@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { attempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText } from './node-rig.ts';
 import {

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { bufferPool, READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
-import { sendAttempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
+import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
@@ -196,7 +196,7 @@ describe('a long answer', () => {
       `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
-      expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });
+      expect(await ask()).toMatchObject({ kind: 'answer', response: { errorCode: -32602 } });
     }
     expect(raw.sockets).toHaveLength(1);
   });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sendAttempt } from '../../../src/upstream/attempt.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 

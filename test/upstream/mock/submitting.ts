@@ -11,7 +11,7 @@ import type { SubmissionResult } from '../../../src/protocol/submission-result.t
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../../src/upstream/node.ts';
-import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/limits.ts';
+import { type SubmitLimits, submitLimits } from '../../../src/upstream/submit/submission.ts';
 import { SubmitTargets } from '../../../src/upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../../src/upstream/submit/transaction-submitter.ts';
 import { call, type Scene, stage } from './pool.ts';
@@ -81,8 +81,7 @@ export async function stageSubmitter(
         defaultUpstreamLimits,
       ),
   );
-  const submitter = new TransactionSubmitter({
-    source: scene.pool,
+  const submitter = new TransactionSubmitter(scene.pool, {
     targets: new SubmitTargets(scene.pool, new Map([['devnet', extra]])),
     limits: { ...submitLimits, ...testLimits, ...limits },
     log: createLogger('debug', (line) => (scene.logged as string[]).push(line)),

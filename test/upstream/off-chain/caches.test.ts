@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DiskCache } from '../../../src/upstream/off-chain/disk-cache.ts';
-import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document-memory-cache.ts';
+import { DocumentMemoryCache } from '../../../src/upstream/off-chain/document.ts';
 import { type OffChainLimits, offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
 import { bytes, type Host, json, neverAborted, openClient, startHost } from './hosts.ts';

@@ -78,13 +78,13 @@ async function listConnections(
 }
 
 async function listTransactions(
-  { store, rpcClient }: ApiServices,
+  { store, dispatcher }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
 ): Promise<RouteOutput<'GET /customers/{customer}/transactions'>> {
   const { cursor, limit, ...filter } = query;
   const [after] = decodeCursor(cursor, 'string') ?? [null];
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
-  const statuses = await readStatuses(rpcClient, rows.slice(0, limit));
+  const statuses = await readStatuses(dispatcher, rows.slice(0, limit));
   return pageOfRows(
     rows,
     limit,

@@ -4,7 +4,7 @@ import { passes } from '../../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
 import {
   type Continuity,
   contextValue,

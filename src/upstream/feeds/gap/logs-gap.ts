@@ -6,7 +6,7 @@ import { isSimpleVote } from '../../../solana/transaction/simple-vote.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
-import { contextSlot } from '../../slots/observed-slot.ts';
+import { contextSlot } from '../../slots/context-slot.ts';
 import { readSignatureStatuses } from '../signature-statuses.ts';
 import {
   type Continuity,

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import {
+  callOf,
+  RecordingHandler,
+  resultOf,
+  ScriptedDispatcher,
+} from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { Call } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { methods, methodTraits } from '../../protocol/methods.ts';
+import type { StreamedResponse } from '../../protocol/streamed-response.ts';
+import { CallKeys } from './call-key.ts';
+import { type CoalescerLimits, RequestCoalescer } from './request-coalescer.ts';
+import { ResponseCounts } from './response-counts.ts';
+
+function stage(limits: Partial<CoalescerLimits> = {}) {
+  const source = new ScriptedDispatcher();
+  const clock = { now: 0 };
+  const counts = new ResponseCounts();
+  const shared = new RequestCoalescer(source, {
+    ...{ counts, limits, keys: new CallKeys(), listener: null },
+    now: () => clock.now,
+  });
+  const put = (call: Call = callOf('getBalance', ['a'])) => {
+    const listener = new RecordingHandler();
+    const asked = shared.dispatch({ ...call, trace: listener }, listener);
+    return { listener, leave: () => asked.cancel() };
+  };
+  return { source, shared, counts, clock, put };
+}
+
+describe('calls that ask the same at the same time', () => {
+  it('are one to the source, and all get the very same answer', () => {
+    const { source, shared, counts, put } = stage();
+    const callers = Array.from({ length: 1_000 }, () => put());
+    expect([source.calls.length, shared.calls, shared.waiting]).toEqual([1, 1, 999]);
+    const answer = resultOf('7');
+    source.calls[0]!.respond(answer);
+    for (const { listener } of callers) expect(listener.responses).toEqual([answer]);
+    expect(callers.every(({ listener }) => listener.responses[0] === answer)).toBe(true);
+    expect(callers.map(({ listener }) => listener.servedFrom.length).reduce((a, b) => a + b)).toBe(999);
+    expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
+  });
+
+  it('fail together', () => {
+    const { source, put } = stage();
+    const callers = [put(), put(), put()];
+    source.calls[0]!.fail(new Failure('UPSTREAM_TIMEOUT'));
+    expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
+  });
+
+  it('are one although they are written differently, and two when they ask something else', () => {
+    const { source, put } = stage();
+    put({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
+    put(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
+    put(callOf('getBalance', ['a', { commitment: 'processed' }]));
+    put(callOf('getBalance', ['A', { commitment: 'confirmed' }]));
+    put({ ...callOf('getBalance', ['a', { commitment: 'confirmed' }]), network: 'testnet' });
+    put(callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]));
+    expect(source.calls).toHaveLength(5);
+  });
+
+  it('are asked anew once an answer is there', () => {
+    const { source, put } = stage();
+    put();
+    source.calls[0]!.respond(resultOf('7'));
+    put();
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it.each(Object.keys(methods))('%s: shared only if its nature says so', (method) => {
+    const { source, put } = stage();
+    put(callOf(method, []));
+    put(callOf(method, []));
+    const { kind } = methods[method as keyof typeof methods];
+    const isRead = !['send', 'mint', 'simulate'].includes(kind);
+    expect(methodTraits[kind].shared).toBe(isRead);
+    expect(source.calls).toHaveLength(isRead ? 1 : 2);
+  });
+
+  it('are never shared when nobody knows what they do', () => {
+    const { source, put } = stage();
+    put(callOf('getSecretSauce', []));
+    put(callOf('getSecretSauce', []));
+    expect(source.calls).toHaveLength(2);
+  });
+});
+
+describe('a caller who leaves', () => {
+  it('ends nothing for the others, whoever of them it is', () => {
+    for (const leaving of [0, 1, 2]) {
+      const { source, put } = stage();
+      const callers = [put(), put(), put()];
+      callers[leaving]!.leave();
+      expect(callers[leaving]!.listener.ending).toBe('CLIENT_GONE');
+      expect(source.calls[0]!.cancelCount()).toBe(0);
+      source.calls[0]!.respond(resultOf('7'));
+      const others = callers.filter((_, index) => index !== leaving);
+      expect(others.map(({ listener }) => listener.ending)).toEqual(['7', '7']);
+    }
+  });
+
+  it('ends the call when they are the last', () => {
+    const { source, shared, put } = stage();
+    const callers = [put(), put(), put()];
+    for (const { leave } of callers) leave();
+    expect(source.calls[0]!.cancelCount()).toBe(1);
+    expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('CLIENT_GONE'));
+    expect([shared.calls, shared.waiting]).toEqual([0, 0]);
+    put();
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it('and leaves again changes nothing', () => {
+    const { source, shared, put } = stage();
+    const [first, second] = [put(), put()];
+    first.leave();
+    first.leave();
+    second.leave();
+    second.leave();
+    expect([source.calls[0]!.cancelCount(), shared.waiting]).toEqual([1, 0]);
+    expect([first.listener.ending, second.listener.ending]).toEqual(['CLIENT_GONE', 'CLIENT_GONE']);
+  });
+
+  it('while the answer is being told hears it all the same, once', () => {
+    const { source, shared, put } = stage();
+    const [first, second, third] = [put(), put(), put()];
+    first.listener.onEnd = () => {
+      second.leave();
+      third.leave();
+      first.leave();
+    };
+    source.calls[0]!.respond(resultOf('7'));
+    expect([first, second, third].map(({ listener }) => listener.ending)).toEqual(['7', '7', '7']);
+    expect([source.calls[0]!.cancelCount(), shared.waiting, shared.calls]).toEqual([0, 0, 0]);
+  });
+
+  it('as the last, just before the answer, hears of no answer', () => {
+    const { source, put } = stage();
+    const { listener, leave } = put();
+    leave();
+    source.calls[0]!.respond(resultOf('7'));
+    expect(listener.ending).toBe('CLIENT_GONE');
+  });
+});
+
+describe('sharing', () => {
+  it('is for calls that began a moment ago: the answer of an old one may be older than the question', () => {
+    const { source, clock, put } = stage({ joinMaxMs: 400 });
+    const old = put();
+    clock.now = 401;
+    const young = put();
+    const younger = put();
+    expect(source.calls).toHaveLength(2);
+    source.calls[0]!.respond(resultOf('"old"'));
+    expect([old, young].map(({ listener }) => listener.ending)).toEqual(['"old"', null]);
+    const joined = put();
+    expect(source.calls).toHaveLength(2);
+    source.calls[1]!.respond(resultOf('"new"'));
+    expect([young, younger, joined].map(({ listener }) => listener.ending)).toEqual(Array(3).fill('"new"'));
+  });
+
+  it('has room for so many calls and callers, and beyond that each asks alone', () => {
+    const { source, shared, put } = stage({ callsMax: 2, waitingMax: 1 });
+    put(callOf('getBalance', ['a']));
+    put(callOf('getBalance', ['a']));
+    put(callOf('getBalance', ['a']));
+    expect([source.calls.length, shared.waiting]).toEqual([2, 1]);
+    put(callOf('getBalance', ['b']));
+    put(callOf('getBalance', ['c']));
+    const alone = put(callOf('getBalance', ['c']));
+    expect([source.calls.length, shared.calls]).toEqual([5, 2]);
+    source.calls[4]!.respond(resultOf('7'));
+    expect(alone.listener.ending).toBe('7');
+  });
+
+  it('lets a long result go to one who waits alone while it comes, and has it whole for several', () => {
+    const { source, shared, put } = stage();
+    const call = callOf('getProgramAccounts', ['p']);
+    const begun: StreamedResponse[] = [];
+    const listener = Object.assign(new RecordingHandler(), {
+      stream: { onStream: (answer: StreamedResponse) => void begun.push(answer) },
+    });
+    const long: StreamedResponse = { bytes: null, pipeTo() {}, pause() {}, resume() {}, cancel() {} };
+    shared.dispatch(call, listener);
+    put(call);
+    expect(source.calls[0]!.handler.stream).toBeNull();
+    source.calls[0]!.respond(resultOf('7'));
+    shared.dispatch(call, listener);
+    source.calls[1]!.handler.stream!.onStream(long);
+    expect([begun, shared.calls]).toEqual([[long], 0]);
+    put(call);
+    expect(source.calls).toHaveLength(3);
+  });
+
+  it('takes an answer that is there before anybody waits', () => {
+    const { source, shared, put } = stage();
+    source.script = () => resultOf('7');
+    expect([put().listener.ending, put().listener.ending, shared.calls]).toEqual(['7', '7', 0]);
+  });
+});

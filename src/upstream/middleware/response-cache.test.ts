@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import {
+  at,
+  callOf,
+  RecordingHandler,
+  resultOf,
+  ScriptedDispatcher,
+  ScriptedSlots,
+} from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { Call, RpcResponse } from '../../protocol/call.ts';
+import { MinSlot } from '../../protocol/min-slot.ts';
+import { slot } from '../../solana/units.ts';
+import { CallKeys } from './call-key.ts';
+import { RequestCoalescer } from './request-coalescer.ts';
+import { MemoryCache, type MemoryCacheLimits, ResponseCache } from './response-cache.ts';
+import { ResponseCounts } from './response-counts.ts';
+
+const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
+
+/** With an account that was asked for before. */
+function stage(limits: Partial<MemoryCacheLimits> = {}) {
+  const source = new ScriptedDispatcher();
+  const clock = { now: 0 };
+  const now = () => clock.now;
+  const slots = new ScriptedSlots();
+  const counts = new ResponseCounts();
+  const keys = new CallKeys();
+  keys.keyOf(account)!.lookups++;
+  const memory = new MemoryCache({ slots, limits, now });
+  const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
+  const kept = new ResponseCache(shared, { memory, keys, counts });
+  const put = (call: Call) => {
+    const listener = new RecordingHandler();
+    kept.dispatch({ ...call, trace: listener }, listener);
+    return listener;
+  };
+  /** Asks, and has the source answer if it is asked. @returns whether it was. */
+  const reaches = (call: Call, answer: RpcResponse): boolean => {
+    const before = source.calls.length;
+    source.script = () => answer;
+    put(call);
+    return source.calls.length > before;
+  };
+  return { source, clock, slots, counts, keys, memory, put, reaches };
+}
+
+describe('the moving state', () => {
+  it('is asked for once while a slot lasts, however many want it', () => {
+    const { source, clock, counts, slots, put } = stage();
+    for (let n = 0; n < 5; n++) {
+      slots.set('confirmed', 10 + n);
+      clock.now = n * 400;
+      const asking = Array.from({ length: 500 }, () => put(account));
+      const answer = at(10 + n, `"of ${n}"`);
+      source.calls.at(-1)!.respond(answer);
+      for (let ms = 0; ms < 400; ms += 4) {
+        clock.now = n * 400 + ms;
+        asking.push(...Array.from({ length: 5 }, () => put(account)));
+      }
+      expect(asking.every((one) => one.ending === answer.body.toString())).toBe(true);
+    }
+    expect(source.calls).toHaveLength(5);
+    expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);
+  });
+
+  it('that one caller asks for is not worth keeping until it is asked for again', () => {
+    const { keys, memory, reaches } = stage();
+    const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
+    // Others on the way want to know what it asks too.
+    for (let other = 0; other < 3; other++) keys.keyOf(rare);
+    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
+    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
+    expect(reaches(rare, at(10))).toBe(false);
+  });
+
+  it('that is over holds no room, though nobody asks for it again', () => {
+    const { clock, keys, memory, reaches } = stage();
+    for (let n = 0; n < 2_000; n++) {
+      clock.now += 10;
+      const call = callOf('getAccountInfo', ['a', { commitment: 'confirmed', minContextSlot: n }]);
+      keys.keyOf(call)!.lookups++;
+      expect(reaches(call, at(10))).toBe(true);
+    }
+    // 40 to 50 of them are of the last slot.
+    expect(memory.entries).toBeGreaterThan(30);
+    expect(memory.entries).toBeLessThan(150);
+  });
+
+  it('is asked for anew as soon as the chain is known to be further', () => {
+    const { slots, reaches } = stage();
+    slots.set('confirmed', 10);
+    expect(reaches(account, at(10))).toBe(true);
+    expect(reaches(account, at(10))).toBe(false);
+    slots.set('confirmed', 11);
+    expect(reaches(account, at(11))).toBe(true);
+    slots.set('processed', 12);
+    slots.set('finalized', 12);
+    expect(reaches(account, at(11))).toBe(false);
+  });
+
+  it('of a node that is ahead of what is known is kept until the rest has gone past it', () => {
+    const { slots, reaches } = stage();
+    slots.set('confirmed', 10);
+    reaches(account, at(12));
+    slots.set('confirmed', 12);
+    expect(reaches(account, at(12))).toBe(false);
+    slots.set('confirmed', 13);
+    expect(reaches(account, at(13))).toBe(true);
+  });
+
+  it('that does not say of which slot it is holds for the slot at which it was asked for', () => {
+    const { source, slots, put } = stage();
+    const height = callOf('getBlockHeight');
+    slots.set('finalized', 10);
+    put(height);
+    slots.set('finalized', 11);
+    source.calls[0]!.respond(resultOf('5'));
+    put(height);
+    expect(source.calls).toHaveLength(2);
+  });
+
+  it('is never kept longer than a slot takes, counted from the question', () => {
+    const { source, clock, put } = stage();
+    put(account);
+    clock.now = 399;
+    source.calls[0]!.respond(at(10));
+    expect(put(account).ending).not.toBeNull();
+    clock.now = 400;
+    expect(put(account).ending).toBeNull();
+    clock.now = 800;
+    source.calls[1]!.respond(at(11));
+    put(account);
+    expect(source.calls).toHaveLength(3);
+  });
+});
+
+describe('a kept answer', () => {
+  it('is the same object for all, told at once, and its bytes are its own', () => {
+    const { source, put } = stage();
+    const received = Buffer.alloc(100_000, ' ');
+    const json = '{"slotsPerEpoch":432000}';
+    received.write(json, 500);
+    source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
+    put(callOf('getEpochSchedule', []));
+    received.fill('x');
+    const [one, other] = [put(callOf('getEpochSchedule', [])), put(callOf('getEpochSchedule', []))];
+    expect(one.ending).toBe(json);
+    expect(one.responses[0]).toBe(other.responses[0]);
+    expect(one.servedFrom).toEqual(['cache']);
+    expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
+  });
+
+  it('of a block below the finalized root needs no node', () => {
+    const { slots, clock, reaches } = stage();
+    slots.set('finalized', 100);
+    const block = '{"blockhash":"b"}';
+    expect(reaches(callOf('getBlock', [101]), resultOf(block))).toBe(true);
+    expect(reaches(callOf('getBlock', [101]), resultOf(block))).toBe(true);
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
+    clock.now = 3_000_000;
+    slots.set('finalized', 9_000);
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(false);
+    expect(reaches(callOf('getBlock', [100, { commitment: 'finalized' }]), resultOf(block))).toBe(false);
+    expect(reaches(callOf('getBlock', [100, { commitment: 'confirmed' }]), resultOf(block))).toBe(true);
+    clock.now = 3_600_000;
+    expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
+  });
+
+  it('takes the root from what nodes answered, where nothing else tells it', () => {
+    const { reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    reaches(block, resultOf('{}'));
+    expect(reaches(block, resultOf('{}'))).toBe(true);
+    reaches(callOf('getAccountInfo', ['a']), at(100));
+    reaches(block, resultOf('{}'));
+    expect(reaches(block, resultOf('{}'))).toBe(false);
+  });
+
+  it('is forgotten when the chain begins anew', () => {
+    const { slots, reaches } = stage();
+    slots.set('finalized', 10_000);
+    reaches(callOf('getBlock', [100]), resultOf('{"of":"the old one"}'));
+    slots.set('finalized', 3);
+    expect(reaches(callOf('getBlock', [100]), resultOf('null'))).toBe(true);
+    slots.set('finalized', 200);
+    expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
+  });
+
+  it('stays when the chain of another network begins anew', () => {
+    const { slots, memory, reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    slots.set('finalized', 10_000);
+    reaches(block, resultOf('{}'));
+    reaches({ ...block, network: 'testnet' }, resultOf('{}'));
+    const known = slots.slotAt('devnet', 'finalized');
+    const ofTestnet = { slot: slot(3n), atMs: 0 };
+    slots.slotAt = (network) => (network === 'testnet' ? ofTestnet : known);
+    expect(reaches({ ...block, network: 'testnet' }, resultOf('null'))).toBe(true);
+    expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
+  });
+
+  it('is no hit for a reader who was told more, and remains one for others', () => {
+    const { source, reaches, put } = stage();
+    reaches(account, at(10));
+    const floor = new MinSlot();
+    floor.raise('confirmed', slot(11n));
+    source.script = () => null;
+    put({ ...account, minSlot: floor });
+    expect(source.calls).toHaveLength(2);
+    expect(put(account).ending).toBe(at(10).body.toString());
+    const lower = new MinSlot();
+    lower.raise('confirmed', slot(10n));
+    expect(put({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
+  });
+});
+
+describe('the memory of answers', () => {
+  it('keeps within its bytes, and forgets what was not asked for longest', () => {
+    const { slots, memory, reaches } = stage({ maxBytes: 20_000, answerMaxBytes: 5_000 });
+    slots.set('finalized', 1_000);
+    const block = resultOf(JSON.stringify('x'.repeat(3_000)));
+    for (let n = 0; n < 50; n++) {
+      reaches(callOf('getBlock', [n]), block);
+      reaches(callOf('getBlock', [0]), block);
+      expect(memory.bytes).toBeLessThanOrEqual(20_000);
+    }
+    expect([memory.entries, memory.evictions]).toEqual([5, 45]);
+    expect(reaches(callOf('getBlock', [0]), block)).toBe(false);
+    expect(reaches(callOf('getBlock', [49]), block)).toBe(false);
+    expect(reaches(callOf('getBlock', [1]), block)).toBe(true);
+  });
+
+  it('keeps no more answers than it may, and none that is too long', () => {
+    const { slots, memory, reaches } = stage({ entriesMax: 3, answerMaxBytes: 100 });
+    slots.set('finalized', 1_000);
+    for (let n = 0; n < 20; n++) reaches(callOf('getBlock', [n]), resultOf('{}'));
+    expect(memory.entries).toBe(3);
+    reaches(callOf('getBlock', [99]), resultOf(JSON.stringify('x'.repeat(100))));
+    expect(memory.entries).toBe(3);
+    expect(reaches(callOf('getBlock', [99]), resultOf('{}'))).toBe(true);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import {
+  callOf,
+  RecordingHandler,
+  resultOf,
+  ScriptedDispatcher,
+  ScriptedSlots,
+} from '../../../test/upstream/mock/scripted-dispatcher.ts';
+import type { Call, RpcResponse } from '../../protocol/call.ts';
+import { MinSlot } from '../../protocol/min-slot.ts';
+import { slot } from '../../solana/units.ts';
+import { CallKeys } from './call-key.ts';
+import { ResponseCounts } from './response-counts.ts';
+import { SlotCache } from './slot-cache.ts';
+
+function stage() {
+  const source = new ScriptedDispatcher();
+  source.script = () => resultOf('"asked"');
+  const clock = { now: 0 };
+  const slots = new ScriptedSlots();
+  const counts = new ResponseCounts();
+  const heads = new SlotCache(source, { slots, keys: new CallKeys(), counts, now: () => clock.now });
+  const put = (call: Call): string | null => {
+    const listener = new RecordingHandler();
+    heads.dispatch(call, listener);
+    return listener.ending;
+  };
+  return { source, clock, slots, counts, put };
+}
+
+const head = (commitment: string, more: object = {}): Call => callOf('getSlot', [{ commitment, ...more }]);
+
+describe('getSlot', () => {
+  it('is answered with what the nodes told of that commitment a moment ago', () => {
+    const { source, slots, clock, counts, put } = stage();
+    slots.set('processed', 33, 0);
+    slots.set('confirmed', 32, 0);
+    slots.set('finalized', 1, 0);
+    clock.now = 500;
+    expect([put(head('processed')), put(head('confirmed')), put(callOf('getSlot'))]).toEqual([
+      '33',
+      '32',
+      '1',
+    ]);
+    expect([source.calls.length, counts.heads]).toEqual([0, 3]);
+  });
+
+  it('is asked of a node when that was told longer ago, or never', () => {
+    const { slots, clock, put } = stage();
+    expect(put(head('processed'))).toBe('"asked"');
+    slots.set('processed', 33, 0);
+    clock.now = 501;
+    expect(put(head('processed'))).toBe('"asked"');
+  });
+
+  it.each([
+    ['a newer slot is wanted', [{ minContextSlot: 34 }]],
+    ['the commitment is none', [{ commitment: 'recent' }]],
+    ['there are more params', [{}, 1]],
+    ['the params are others', ['finalized']],
+    ['a slot is no number', [{ minContextSlot: 'x' }]],
+  ])('is asked of a node when %s', (_, params) => {
+    const { slots, put } = stage();
+    slots.set('finalized', 33, 0);
+    expect(put(callOf('getSlot', params))).toBe('"asked"');
+    expect(put(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
+  });
+
+  it('is asked of a node for a reader who was told more', () => {
+    const { slots, put } = stage();
+    slots.set('finalized', 33, 0);
+    const floor = new MinSlot();
+    floor.raise('finalized', slot(34n));
+    expect(put({ ...callOf('getSlot'), minSlot: floor })).toBe('"asked"');
+  });
+
+  it('is never answered with less than a node just answered', () => {
+    const { source, slots, clock, put } = stage();
+    source.script = () => resultOf('35');
+    expect(put(head('processed'))).toBe('35');
+    slots.set('processed', 33, 0);
+    clock.now = 100;
+    expect(put(head('processed'))).toBe('35');
+    expect(source.calls).toHaveLength(1);
+    slots.set('processed', 34, 600);
+    clock.now = 700;
+    source.script = () => resultOf('36');
+    expect(put(head('processed'))).toBe('36');
+    expect(source.calls).toHaveLength(2);
+    slots.set('processed', 40, 800);
+    expect(put(head('processed'))).toBe('40');
+  });
+
+  it('is not led astray by one node that is far ahead of all', () => {
+    const { source, slots, put } = stage();
+    source.script = () => resultOf('9000000');
+    put(head('processed'));
+    slots.set('processed', 33, 0);
+    expect(put(head('processed'))).toBe('33');
+  });
+});
+
+describe('getHealth', () => {
+  it('is ok while a node that said so a while ago, or another, told of its slot a moment ago', () => {
+    const { source, slots, clock, counts, put } = stage();
+    slots.set('processed', 33, 0);
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect([put(callOf('getHealth', [])), counts.heads]).toEqual(['"ok"', 1]);
+    clock.now = 501;
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    clock.now = 5_502;
+    slots.set('processed', 45, 5_500);
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect(source.calls).toHaveLength(3);
+  });
+
+  it('is asked of a node again and again while none says that it is healthy, whatever slots they tell', () => {
+    const { source, slots, put } = stage();
+    slots.set('processed', 33, 0);
+    put(callOf('getHealth'));
+    const isBehind: RpcResponse = { body: Buffer.from('{"code":-32005}'), errorCode: -32005 };
+    source.script = () => isBehind;
+    expect(put(callOf('getHealth'))).toBe('"ok"');
+    slots.set('processed', 34, -600);
+    expect(put(callOf('getHealth'))).toBe('{"code":-32005}');
+    slots.set('processed', 35, 0);
+    expect([put(callOf('getHealth')), put(callOf('getHealth'))]).toEqual(Array(2).fill('{"code":-32005}'));
+  });
+});
+
+describe('every other method', () => {
+  it('is asked of a node, heights too', () => {
+    const { slots, put } = stage();
+    slots.set('finalized', 33, 0);
+    expect([put(callOf('getBlockHeight')), put(callOf('getEpochInfo'))]).toEqual(['"asked"', '"asked"']);
+  });
+});
