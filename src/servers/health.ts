@@ -3,19 +3,18 @@ import { writeJson } from '../base/json.ts';
 import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
-/** What a load balancer and whoever looks after the service want to know. */
+/** State behind GET /ready. */ */
 export type ReadinessFacts = Readonly<{
-  /** Whether the store of keys can be reached. Known keys work without it, so it does not decide. */
+  /** Reachability of the key store. It does not decide readiness: cached keys work without it. */
   store: 'up' | 'away';
   upstreams: Readonly<{ total: number; usable: number }>;
   draining: boolean;
-  /** In development mode the embedded ledger answers, not a Solana network. */
+  /** In development mode the embedded ledger answers instead of a Solana network. */
   mode: 'development' | 'production';
 }>;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Whether new requests should be sent here. */
 export const isReady = ({ upstreams, draining }: ReadinessFacts): boolean =>
   !draining && upstreams.usable > 0;
 
@@ -28,7 +27,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.end(body);
 }
 
-/** GET /health: the process is up, and in which mode. GET /ready: 200 or 503, and the facts behind it as JSON. */
+/** GET /health: liveness and mode. GET /ready: 200 or 503, with the readiness facts as JSON. */
 export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
   const health: HttpHandler = (_request, response) =>
     send(response, 200, JSON_TYPE, `${writeJson({ status: 'ok', mode: facts().mode })}\n`);

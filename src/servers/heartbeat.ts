@@ -1,32 +1,27 @@
 export type HeartbeatOptions = Readonly<{
-  /** How often a client is pinged. */
   pingIntervalMs: number;
-  /** How long a ping may stay unanswered. */
   pongTimeoutMs: number;
-  /** How long a connection may stay open without a subscription and without a message or ping of the client. */
+  /** Time a connection may have no subscription, call, message or ping of the client. */
   idleTimeoutMs: number;
 }>;
 
-/** How a connection is doing when its heartbeat is looked at. */
+/** Traffic of a connection when its heartbeat is checked. */
 export type Pulse = Readonly<{
-  /** Has a subscription, or a call that is being answered. */
+  /** A subscription is open or a call in flight. */
   isBusy: boolean;
-  /** Bytes that have come in so far. */
   bytesIn: number;
-  /** Bytes that have left so far. */
   bytesOut: number;
-  /** Bytes wait to leave: a ping may be stuck behind them. */
+  /** Unsent bytes, which may be ahead of a ping. */
   hasBacklog: boolean;
 }>;
 
-/** What a look at a heartbeat asks for. */
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** When a client was last heard of. All times are milliseconds of a clock that does not run backwards. */
+/** Ping and idle state of one connection. All times are milliseconds of a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;
-  /** Since when the answer to a ping is overdue if nothing moves; null when none is waited for. */
+  /** Start of the pong timeout; null when no ping is outstanding. */
   #waitingSinceMs: number | null = null;
   #bytesIn = 0;
   #bytesOut = 0;
@@ -36,12 +31,12 @@ export class Heartbeat {
     this.#pingedAtMs = nowMs;
   }
 
-  /** A message or a ping of the client came in. */
+  /** Records a message or ping of the client. */
   recordActivity(nowMs: number): void {
     this.#usedAtMs = nowMs;
   }
 
-  /** Says what is due; a ping that is due is taken as sent. */
+  /** @returns the action due; a due ping counts as sent. */
   check(pulse: Pulse, nowMs: number, options: HeartbeatOptions): HeartbeatAction {
     if (pulse.isBusy) this.#usedAtMs = nowMs;
     if (nowMs - this.#usedAtMs >= options.idleTimeoutMs) return 'IDLE';
@@ -57,7 +52,7 @@ export class Heartbeat {
     return 'ping';
   }
 
-  /** Whatever came in shows that the client lives; while bytes leave ahead of the ping, there is more time. */
+  /** Any incoming byte shows that the client is alive; outgoing bytes ahead of the ping extend the timeout. */
   #updateWait({ bytesIn, bytesOut, hasBacklog }: Pulse, nowMs: number): void {
     if (bytesIn !== this.#bytesIn) this.#waitingSinceMs = null;
     else if (hasBacklog && bytesOut !== this.#bytesOut) this.#waitingSinceMs = nowMs;

@@ -3,15 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
-/** Where metrics are read. */
 export const METRICS_PATH = '/metrics';
 
-/** Who may read metrics: whoever has the token; with null, everybody. */
+/** Bearer token required for /metrics; null allows everybody. */
 export type MetricsAccess = Readonly<{ token: string | null }>;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Compares digests, which have one length, in a time that tells nothing. */
+/** Constant-time: compares digests, which have equal length. */
 function hasToken({ headers }: IncomingMessage, expected: Buffer): boolean {
   const [, given] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   return timingSafeEqual(digest(given ?? ''), expected);
@@ -28,7 +27,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.end(body);
 }
 
-/** GET /metrics in the text format of Prometheus, version 0.0.4. */
+/** GET /metrics in the Prometheus text format 0.0.4. */
 export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
   const expected = token === null ? null : digest(token);
   const get: HttpHandler = async (request, response) => {

@@ -4,11 +4,11 @@ import { networkNotServed } from '../protocol/network-not-served.ts';
 
 const PARAMETER = 'network';
 
-/** What the query parameter `network` says; null when it is absent. */
+/** The query parameter `network`; null when it is absent. */
 export const networkIn = (query: string): string | null =>
   query.includes(PARAMETER) ? new URLSearchParams(query).get(PARAMETER) : null;
 
-/** Why a request for that network is refused; null when it is not. */
+/** The failure for a network that is not served; null for a served one or none. */
 export const networkRefusal = (
   named: string | null | undefined,
   served: readonly Network[],

@@ -1,11 +1,10 @@
-/** Every open connection of a server, looked after by one timer that runs for as long as there is one. */
+/** Open connections of a server, with one sweep timer that runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
   readonly #sweepIntervalMs: number;
   #timer: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
-  /** @param lookIntervalMs - how often they are looked after. */
   constructor(sweepIntervalMs: number) {
     this.#sweepIntervalMs = sweepIntervalMs;
   }
@@ -31,13 +30,10 @@ export abstract class OpenConnections<Connection> {
     return this.#open;
   }
 
-  /** Does what is due. @param nowMs - of `performance.now()`. */
+  /** @param nowMs - of `performance.now()`. */
   protected abstract sweep(nowMs: number): void;
 
-  /**
-   * Waits until none is left; for one at a time.
-   * @returns false when that took longer than `withinMs`.
-   */
+  /** Waits until no connection is left; one call at a time. @returns false after `withinMs`. */
   protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {

@@ -1,27 +1,27 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ReadPause } from './read-pause.ts';
 
-describe('a pause in reading', () => {
-  it('that is over before it begins ends in the next turn, and Node warns of nothing', async () => {
+describe('ReadPause', () => {
+  it('ends in the next event loop turn when its time has passed already, without a Node warning', async () => {
     const warnings: string[] = [];
-    const warned = ({ name }: Error): void => void warnings.push(name);
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
-    const seen: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const events: string[] = [];
     await new Promise<void>((resolve) => {
-      const rest = new ReadPause({
-        pause: () => seen.push('pause'),
+      const pause = new ReadPause({
+        pause: () => events.push('pause'),
         resume: () => {
-          seen.push('resume');
+          events.push('resume');
           resolve();
         },
       });
-      rest.extend(performance.now() - 1);
-      expect(rest.isPaused).toBe(true);
+      pause.extend(performance.now() - 1);
+      expect(pause.isPaused).toBe(true);
     });
-    // Warnings are told in a turn of their own.
+    // Node emits warnings in a turn of their own.
     await new Promise(setImmediate);
-    expect(seen).toEqual(['pause', 'resume']);
+    expect(events).toEqual(['pause', 'resume']);
     expect(warnings).toEqual([]);
   });
 });

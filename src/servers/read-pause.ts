@@ -1,7 +1,6 @@
-/** What can be read from, or not for a while. */
 type Readable = Readonly<{ pause(): void; resume(): void }>;
 
-/** A pause in reading from a client that sends too fast: it waits in the network, and takes no memory here. */
+/** Pauses reading from a client that sends too fast; backpressure then acts through TCP. */
 export class ReadPause {
   readonly #socket: Readable;
   #untilMs = 0;
@@ -11,12 +10,11 @@ export class ReadPause {
     this.#socket = socket;
   }
 
-  /** Whether nothing is read now. */
   get isPaused(): boolean {
     return this.#timer !== null;
   }
 
-  /** Reads nothing before that time of `performance.now()`. */
+  /** Pauses until a time of `performance.now()`, or longer if it is paused for longer already. */
   extend(untilMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     if (this.#timer !== null) return;
@@ -24,7 +22,6 @@ export class ReadPause {
     this.#schedule();
   }
 
-  /** Reads on at once. */
   resume(): void {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
@@ -33,7 +30,7 @@ export class ReadPause {
   }
 
   #schedule(): void {
-    // Its time may be over already; Node would warn of a timer that is set below 0.
+    // The time may have passed; Node warns about negative timeouts.
     const remainingMs = Math.max(0, this.#untilMs - performance.now());
     this.#timer = setTimeout(
       () => (performance.now() < this.#untilMs ? this.#schedule() : this.resume()),

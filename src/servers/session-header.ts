@@ -1,15 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** The header with which a client says which of its requests must not see the chain go back, in lower case. */
+/** Header that names a session for monotonic reads. Lower case. */
 export const SESSION_HEADER = 'x-solway-session';
 
-/** Longer names are known by their digest. */
+/** Longer names are replaced by their hash. */
 const NAME_LENGTH_MAX = 64;
 
-/**
- * The session that a header names; null for none. Any text is a name.
- * @param header - its value, as it was sent; of several, one text.
- */
+/** The session named by the header; null for none. Repeated headers are joined. */
 export function sessionOf(header: string | readonly string[] | null | undefined): string | null {
   if (header == null) return null;
   const name = (typeof header === 'string' ? header : header.join(', ')).trim();

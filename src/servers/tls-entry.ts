@@ -2,24 +2,22 @@ import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { secureContextOf, type TlsIdentity, type TlsVersion } from './tls-identity.ts';
 
-/** How a listener speaks TLS. */
 export type TlsEntryOptions = TlsIdentity &
   Readonly<{
     minVersion: TlsVersion;
-    /** The only protocol that is spoken inside. Clients that name none are taken for speaking it. */
+    /** The only ALPN protocol; clients without ALPN are assumed to speak it. */
     protocol: string;
-    /** Time for the handshake. */
     handshakeTimeoutMs: number;
   }>;
 
-/** Between a listener and what is spoken on it: makes connections secure, and lets go of those that cannot be. */
+/** Terminates TLS in front of a listener and closes connections whose handshake fails. */
 export class TlsEntry {
   readonly #server: Server;
   readonly #minVersion: TlsVersion;
-  /** Connections that came through here, those included that are still shaking hands. */
+  /** Includes connections in the handshake. */
   readonly #open = new Set<Socket>();
 
-  /** @param secured - gets each connection whose handshake is done. */
+  /** @param secured - gets each connection after its handshake. */
   constructor(options: TlsEntryOptions, secured: (socket: TLSSocket) => void) {
     this.#minVersion = options.minVersion;
     this.#server = createServer(
@@ -33,7 +31,6 @@ export class TlsEntry {
     this.#server.on('tlsClientError', (_fault, socket) => socket.destroy());
   }
 
-  /** Takes a connection on which nothing was said yet. */
   accept(socket: Socket): void {
     this.#open.add(socket);
     socket.on('error', ignore);
@@ -41,12 +38,11 @@ export class TlsEntry {
     this.#server.emit('connection', socket);
   }
 
-  /** Connections from now on get this certificate. @throws Error when it cannot be read. */
+  /** Replaces the certificate for new connections. @throws Error when it is invalid. */
   reload(identity: TlsIdentity): void {
     this.#server.setSecureContext(secureContextOf(identity, this.#minVersion));
   }
 
-  /** Cuts every connection that came through here. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
   }

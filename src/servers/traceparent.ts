@@ -1,4 +1,4 @@
-/** The header with which a client says in whose trace its request belongs, as it was sent; null for none. */
+/** The W3C traceparent header, unparsed; null for none. */
 export function traceparentOf(headers: NodeJS.Dict<string | string[]>): string | null {
   const { traceparent } = headers;
   return typeof traceparent === 'string' ? traceparent : null;

@@ -3,13 +3,13 @@ import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
 import type { Encoding } from './decode.ts';
 import { writeHead } from './frame-batches.ts';
 
-/** Messages of which sizes are compressed. */
+/** Compressed messages are within these sizes. */
 export type CompressionOptions = Readonly<{ compressionLeastBytes: number; compressionMaxBytes: number }>;
 
 const gzipOptions = { level: 1 };
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Runs of compressed messages. Equal ones that leave one after the other are compressed once. */
+/** Batches of compressed frames. Consecutive equal batches are compressed once. */
 export class CompressedBatches {
   readonly #options: CompressionOptions;
   readonly #compress: (message: Buffer) => Buffer;
@@ -24,7 +24,7 @@ export class CompressedBatches {
         : (message) => zstdCompressSync(message, zstdOptions);
   }
 
-  /** As that of FrameRuns; each message is compressed by itself, and only where that makes it smaller. */
+  /** As FrameBatches.join. Messages are compressed one by one, and only if that makes them smaller. */
   join(parts: readonly Uint8Array[], from: number, to: number): Buffer {
     const batch = parts.slice(from, to);
     if (isSame(batch, this.#last)) return this.#joined;
@@ -53,7 +53,7 @@ export class CompressedBatches {
 const isSame = (batch: readonly Uint8Array[], last: readonly Uint8Array[]): boolean =>
   batch.length === last.length && batch.every((part, i) => part === last[i]);
 
-/** Those of one server, one for each encoding: what many clients are sent alike is compressed once for all. */
+/** Compressors of one server: messages for many clients are compressed once. */
 export class Compressors {
   readonly #gzip: CompressedBatches;
   readonly #zstd: CompressedBatches;
@@ -63,7 +63,6 @@ export class Compressors {
     this.#zstd = new CompressedBatches('zstd', options);
   }
 
-  /** null: nothing is compressed. */
   of(encoding: Encoding): CompressedBatches | null {
     if (encoding === 'identity') return null;
     return encoding === 'gzip' ? this.#gzip : this.#zstd;

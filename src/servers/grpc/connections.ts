@@ -2,23 +2,18 @@ import { OpenConnections } from '../open-connections.ts';
 import type { Call } from './call.ts';
 import type { Connection } from './connection.ts';
 
-/** How often every connection and call is looked after. */
 const SWEEP_INTERVAL_MS = 1_000;
 
-/** Where there was too much for all queues, so much of it is made free at a time at least. */
+/** Share of the queued bytes that is freed at least when the budget is exceeded. */
 const FREED_SHARE = 0.1;
 
-/** The open connections of gRPC. */
 export class Connections extends OpenConnections<Connection> {
-  /** @param lookIntervalMs - never more than a second. */
+  /** @param sweepIntervalMs - at most one second is used. */
   constructor(sweepIntervalMs: number) {
     super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
   }
 
-  /**
-   * Tells every connection to go. After `graceMs` what is left is cut.
-   * @returns whether nothing had to be cut.
-   */
+  /** Drains all connections and closes the rest after `graceMs`. @returns whether none had to be closed. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(graceMs)) return true;
@@ -28,12 +23,11 @@ export class Connections extends OpenConnections<Connection> {
     return false;
   }
 
-  /** Cuts every connection. */
   destroy(): void {
     for (const connection of this.open) connection.destroy();
   }
 
-  /** Cuts the calls furthest behind until so many bytes are free. */
+  /** Ends the calls with the largest queues until `bytes` are free. */
   freeBytes(bytes: number): void {
     const lagging: Call[] = [];
     let queued = 0;

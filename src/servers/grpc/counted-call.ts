@@ -1,6 +1,6 @@
 import type { GrpcCallHandler } from './grpc-call-handler.ts';
 
-/** A handler that is counted until its call has ended. */
+/** Wraps a handler to release a permit when its call ends. */
 export class CountedCall implements GrpcCallHandler {
   readonly #handler: GrpcCallHandler;
   readonly #release: () => void;

@@ -2,22 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http2';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { traceparentOf } from '../traceparent.ts';
 
-/** How messages of one direction are compressed. */
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
-/** What the headers of a call say. */
 export type CallHead = Readonly<{
   /** Such as `/geyser.Geyser/Subscribe`. */
   path: string;
-  /** The API key as it was sent; null when none was. Goes no further than the door. */
+  /** API key as sent; null for none. Never logged. */
   credential: string | null;
-  /** The header of that name; null when there is none. */
   traceparent: string | null;
-  /** Of the messages that the client sends. */
+  /** Compression of requests. */
   encoding: Encoding;
-  /** Compressions that the client takes, the one that it prefers first. */
+  /** Compressions that the client accepts, in its order. */
   accepted: readonly Encoding[];
-  /** Milliseconds that the client waits for the end of the call; null when it says nothing. */
+  /** Deadline in ms from now; null for none. */
   timeoutMs: number | null;
 }>;
 
@@ -37,12 +34,11 @@ const msOfUnit: Readonly<Record<string, number>> = {
 const isEncoding = (text: string): text is Encoding =>
   text === 'identity' || text === 'gzip' || text === 'zstd';
 
-/** Whether a content type is gRPC with protobuf inside. */
 export const isGrpc = (contentType: string | undefined): boolean => CONTENT_TYPE.test(contentType ?? '');
 
 /**
- * Reads the headers of a call. Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
- * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a timeout that is none.
+ * Parses the headers of a call. Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
+ * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a malformed timeout.
  */
 export function decodeHead(headers: IncomingHttpHeaders): CallHead {
   const encoding = single(headers['grpc-encoding']) ?? 'identity';
@@ -61,7 +57,7 @@ export function decodeHead(headers: IncomingHttpHeaders): CallHead {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-/** `x-token` as Yellowstone's clients send it, else `authorization: Bearer`. */
+/** `x-token`, as Yellowstone clients send it, else `authorization: Bearer`. */
 function credentialOf(headers: IncomingHttpHeaders): string | null {
   const token = single(headers['x-token']);
   if (token !== undefined && token !== '') return token;

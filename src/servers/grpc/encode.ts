@@ -4,7 +4,7 @@ import type { CallHead, Encoding } from './decode.ts';
 import { type Ending, trailersOf } from './errors.ts';
 import type { GrpcCompression } from './options.ts';
 
-/** The headers that come ahead of messages. @param encoding - of these messages. */
+/** Headers ahead of messages. @param encoding - of the messages. */
 export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':status': 200,
@@ -15,13 +15,13 @@ export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   return headers;
 }
 
-/** Headers and trailers in one, where there are no messages ("Trailers-Only"). */
+/** Headers and trailers in one ("Trailers-Only"), without messages. */
 export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...responseHeaders('identity'),
   ...trailersOf(ending),
 });
 
-/** How the answers to a call are compressed. */
+/** Compression of the responses to a call. */
 export function responseEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
   if (compression === 'never' || (compression === 'sender' && encoding === 'identity')) return 'identity';
   return accepted.includes(encoding) ? encoding : (accepted[0] ?? 'identity');

@@ -1,43 +1,41 @@
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
 
-/** The most bytes of a run. */
 export const BATCH_MAX_BYTES = 64 * 1024;
 
-/** Slabs that are kept for the next run when nobody reads them any more. */
+/** Slabs kept for reuse. */
 const FREE_SLABS_MAX = 64;
 
-/** Below this many bytes a loop is quicker than `set`. */
+/** Below this size a loop is faster than `set`. */
 const SHORT_BYTES = 24;
 
-/** Memory for runs, and how many writes still read it. */
+/** Memory of batches; `readers` is the number of pending writes that read it. */
 export class Slab {
   readonly bytes = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
   readers = 0;
 }
 
 /**
- * Messages that leave together, each behind its head, as one piece of bytes. The same messages in the same order mostly
- * leave for many streams, one after the other: they are written once and shared. Memory is used again when the last
- * write that reads it is done.
+ * Joins messages with their frame heads into one buffer. Many streams mostly send the same messages in the same order, so
+ * the last batch is shared between them. Slabs are reused when their last write has finished.
  */
 export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];
   #slab = new Slab();
   #end = 0;
-  /** Names and tails of the last run, in turns. */
+  /** Names and tails of the last batch, alternating. */
   readonly #last: Uint8Array[] = [];
   #joined: Buffer = this.#slab.bytes.subarray(0, 0);
 
-  /** Where the last run lies; whoever writes it counts as a reader. */
+  /** Memory of the last batch; its writer increments `readers`. */
   get slab(): Slab {
     return this.#slab;
   }
 
   /**
-   * Joins messages to a run.
-   * @param parts - names and tails in turns; those between `from` and `to` leave.
-   * @param bytes - of all of them with their heads, at most RUN_MAX_BYTES.
-   * @returns the run, not to be modified; it stands while its slab has a reader, or until the next is joined.
+   * Joins the messages from `from` to before `to`.
+   * @param parts - alternating names and tails.
+   * @param bytes - of these messages with their heads, at most BATCH_MAX_BYTES.
+   * @returns the batch, valid until the next `join` or as long as its slab has readers. Not to be modified.
    */
   join(parts: readonly Uint8Array[], from: number, to: number, bytes: number): Buffer {
     if (this.#isLast(parts, from, to)) return this.#joined;
@@ -49,7 +47,7 @@ export class FrameBatches {
     return this.#joined;
   }
 
-  /** A write has left, and reads the slab no more. */
+  /** Called when a write has finished. */
   release(slab: Slab): void {
     slab.readers -= 1;
     if (slab.readers > 0) return;
@@ -86,7 +84,7 @@ export class FrameBatches {
   }
 }
 
-/** Flag and length before a message. */
+/** Writes the gRPC frame head: compression flag and length. */
 export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number): void {
   bytes[at] = flag;
   bytes[at + 1] = length >>> 24;

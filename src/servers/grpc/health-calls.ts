@@ -14,11 +14,10 @@ const SERVICE_UNKNOWN = 3;
 const isServed = (service: string): service is ServedService =>
   servedServices.some((served) => served === service);
 
-/** The name of the service in a `HealthCheckRequest`. @throws InvalidProtobuf */
+/** @throws InvalidProtobuf */
 const readService = (request: Uint8Array): string =>
   readOnlyField(new ProtobufReader(request), (reader) => reader.string(), '');
 
-/** A `HealthCheckResponse`. */
 const writeStatus = (status: number): Uint8Array => new ProtobufWriter().uint32(1, status).finish();
 
 function statusOf(service: string, facts: HealthFacts): number {
@@ -26,14 +25,14 @@ function statusOf(service: string, facts: HealthFacts): number {
   return facts(service) ? SERVING : NOT_SERVING;
 }
 
-/** Answers `Check`. @throws GrpcError NOT_FOUND for a service that is not served. */
+/** `Check`. @throws GrpcError NOT_FOUND for an unknown service. */
 export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array {
   const status = statusOf(readService(request), facts);
   if (status === SERVICE_UNKNOWN) throw new GrpcError('NOT_FOUND', 'unknown service');
   return writeStatus(status);
 }
 
-/** Answers `Watch`: how a service is, and then each time that it changes. */
+/** `Watch`: sends the status of a service at once and after each change. */
 export class HealthWatch implements GrpcCallHandler {
   readonly isEndless = true;
   readonly #peer: CallPeer;

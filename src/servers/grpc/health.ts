@@ -1,6 +1,6 @@
-/** Services whose health is told. '' is the server as a whole. Source: grpc.health.v1, health.proto. */
+/** Services with a health status; '' is the whole server. Source: grpc.health.v1, health.proto. */
 export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
 export type ServedService = (typeof servedServices)[number];
 
-/** Whether new calls of a service should be sent here. Draining is known without it. */
+/** Whether a service can take new calls. Draining is handled separately. */
 export type HealthFacts = (service: ServedService) => boolean;

@@ -10,8 +10,8 @@ type Limits = Pick<
 >;
 
 /**
- * Places for streams that need no key: health and reflection. They are few, on one connection fewer, apart from those of
- * streams with a key, and each is given back after a time, so that nobody keeps them from others for ever.
+ * Limit of streams without a key: health and reflection. They have a separate, small limit and a maximum age, so that
+ * they cannot exhaust the streams of customers.
  */
 export class KeylessStreams {
   readonly #limits: Limits;
@@ -22,7 +22,6 @@ export class KeylessStreams {
     this.#limits = limits;
   }
 
-  /** What makes such a stream, while there is a place. */
   wrap(createHandler: (peer: CallPeer) => GrpcCallHandler): CallHandlerFactory {
     return (peer) => {
       const { keylessStreamsMax, keylessStreamsPerConnectionMax, keylessStreamMaxMs } = this.#limits;
@@ -52,7 +51,7 @@ export class KeylessStreams {
   }
 }
 
-/** A call that ends when its time is over. */
+/** A call with a maximum age. */
 class TimedCall extends CountedCall {
   readonly #peer: CallPeer;
   readonly #endsAtMs: number;
@@ -66,6 +65,6 @@ class TimedCall extends CountedCall {
   override tick(nowMs: number): void {
     if (nowMs < this.#endsAtMs) super.tick(nowMs);
     else
-      this.#peer.fail(new GrpcError('UNAVAILABLE', 'the stream was open for as long as it may: call again'));
+      this.#peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
   }
 }

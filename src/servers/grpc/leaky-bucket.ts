@@ -1,5 +1,5 @@
 /** Counts what may come at a steady rate, and so much of it at once; the count goes down by the time that passes. */
-export class LeakyBucket {
+/** Rate limit with a burst; the level falls with time. */
   readonly #perSecond: number;
   readonly #burstMax: number;
   #level = 0;
@@ -11,12 +11,11 @@ export class LeakyBucket {
   }
 
   /** What is in it now. */
-  get level(): number {
     return this.#level;
   }
 
   /** Adds so many. @param nowMs - of `performance.now()`. @returns whether there are more than may come. */
-  add(count: number, nowMs: number): boolean {
+  /** @param nowMs - of `performance.now()`. @returns whether the burst is exceeded. */
     const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
     this.#level = Math.max(0, this.#level - leaked) + count;
     this.#atMs = nowMs;
@@ -24,7 +23,6 @@ export class LeakyBucket {
   }
 
   /** Begins anew. */
-  reset(): void {
     this.#level = 0;
   }
 }

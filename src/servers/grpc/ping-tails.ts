@@ -2,7 +2,7 @@ import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 
 type Encode = (createdAt: Uint8Array) => Uint8Array;
 
-/** The pings that streams are told: those that are due together are the same bytes. */
+/** Ping messages; those due in the same tick share their bytes. */
 export class PingTails {
   readonly intervalMs: number;
   readonly #tails = new Map<Encode, Uint8Array>();
@@ -12,7 +12,7 @@ export class PingTails {
     this.intervalMs = intervalMs;
   }
 
-  /** @param nowMs - of the look in which it is due. */
+  /** @param nowMs - of the tick. */
   tail(encode: Encode, nowMs: number): Uint8Array {
     if (nowMs !== this.#atMs) this.#tails.clear();
     this.#atMs = nowMs;

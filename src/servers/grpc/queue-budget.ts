@@ -1,11 +1,11 @@
-/** Bytes that wait for all clients together. */
+/** Budget of bytes queued for all clients. */
 export class QueueBudget {
   readonly #maxBytes: number;
   readonly #onOverflow: (bytes: number) => void;
   #bytes = 0;
   #isScheduled = false;
 
-  /** @param makeRoom - called at the end of a turn in which there was too much, with the bytes that have to go. */
+  /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
   constructor(maxBytes: number, onOverflow: (bytes: number) => void) {
     this.#maxBytes = maxBytes;
     this.#onOverflow = onOverflow;

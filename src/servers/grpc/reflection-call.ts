@@ -2,13 +2,13 @@ import { Failure } from '../../protocol/errors.ts';
 import { handleReflection } from '../../protocol/grpc/reflection.ts';
 import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 
-/** Nobody has shown a key: who asks more than it reads is sent away. */
+/** Streams without a key end when more response bytes are unsent. */
 const WAITING_MAX_BYTES = 1024 * 1024;
 
-/** Answers each request with what the server speaks, for as long as requests come. */
+/** Answers each reflection request until the client half-closes. */
 export class ReflectionCall implements GrpcCallHandler {
   readonly isEndless = true;
-  /** The next one is waited for no longer than any request. */
+  /** Subject to the request timeout. */
   readonly needsRequest = true;
   readonly #peer: CallPeer;
 

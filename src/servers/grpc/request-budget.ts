@@ -1,28 +1,27 @@
 import { Failure } from '../../protocol/errors.ts';
 
-/** Bytes of requests that are held, of all calls together, or of those of one connection. */
+/** Budget of request bytes, for all calls or for one connection. */
 export class RequestBudget {
   readonly #maxBytes: number;
   readonly #parent: RequestBudget | null;
   #bytes = 0;
 
-  /** @param whole - what is taken is taken from there too. */
+  /** @param parent - also charged. */
   constructor(maxBytes: number, parent: RequestBudget | null = null) {
     this.#maxBytes = maxBytes;
     this.#parent = parent;
   }
 
-  /** Bytes that are taken. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A part of it, such as a connection may take. */
+  /** The budget of one connection. */
   createChild(maxBytes: number): RequestBudget {
     return new RequestBudget(maxBytes, this);
   }
 
-  /** @throws Failure OVERLOADED when there is no room for them. */
+  /** @throws Failure OVERLOADED */
   reserve(bytes: number): void {
     if (this.#bytes + bytes > this.#maxBytes) throw new Failure('OVERLOADED');
     this.#parent?.reserve(bytes);

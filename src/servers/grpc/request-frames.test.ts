@@ -9,7 +9,7 @@ import { RequestFrames } from './request-frames.ts';
 const MAX_BYTES = 2_000;
 const sizes = { messageMaxBytes: MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: MAX_BYTES };
 
-/** Messages that are whole with another piece. */
+/** The messages completed by another chunk. */
 function read(frames: RequestFrames, piece: Buffer): Buffer[] {
   frames.push(piece);
   const messages: Buffer[] = [];
@@ -26,7 +26,7 @@ function frame(message: Uint8Array, isPacked: boolean): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Cuts bytes at some of their places. */
+/** Cuts bytes into chunks of these sizes, in rotation. */
 function* cut(bytes: Buffer, sizes: readonly number[]): Iterable<Buffer> {
   let at = 0;
   for (let i = 0; at < bytes.length; i++) {
@@ -38,11 +38,11 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Iterable<Buffer> {
 
 const pieceSizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 8 });
 
-/** Room for one message and no more, which shows when it is not given back. */
+/** For one message only, so that a leak makes the next one fail. */
 const budget = () => new RequestBudget(MAX_BYTES + 300);
 
-describe('messages of a client', () => {
-  it('come out whole, wherever the pieces begin and end, and give back what they took', () => {
+describe('RequestFrames', () => {
+  it('returns complete messages for any chunk boundaries and releases their memory', () => {
     const messages = fc.array(fc.tuple(fc.uint8Array({ maxLength: 1_500 }), fc.boolean()), { maxLength: 12 });
     fc.assert(
       fc.property(messages, pieceSizes, (sent, lengths) => {
@@ -58,7 +58,7 @@ describe('messages of a client', () => {
     );
   });
 
-  it('that are none lead to an error that clients may read, and to no other', () => {
+  it('throws only errors that clients may see for malformed frames', () => {
     const mutated = fc.tuple(fc.uint8Array({ maxLength: 600 }), fc.array(fc.tuple(fc.nat(700), fc.nat(255))));
     fc.assert(
       fc.property(fc.array(mutated, { maxLength: 6 }), pieceSizes, (sent, lengths) => {
@@ -78,7 +78,7 @@ describe('messages of a client', () => {
     );
   });
 
-  it('take no more memory than came of them', () => {
+  it('reserves no more memory than has arrived', () => {
     const small = new RequestBudget(1_000);
     const frames = new RequestFrames('identity', { ...sizes, messageMaxBytes: 1 << 30 }, small);
     expect(read(frames, Buffer.of(0, 0x3f, 0, 0, 0, 1, 2, 3))).toEqual([]);

@@ -11,7 +11,7 @@ import type { Encoding } from './decode.ts';
 import type { RequestBudget } from './request-budget.ts';
 
 const INITIAL_BYTES = 256;
-/** A message up to this size is read at once, if it is not compressed. */
+/** A larger message, or a compressed one, is heavy. */
 const LIGHT_BYTES = 16 * 1024;
 const NONE = Buffer.alloc(0);
 
@@ -22,17 +22,16 @@ const tooLarge = (found: number | string, limit: number): GrpcError =>
   );
 
 /**
- * Cuts what a client sends into messages, one at a time: none is unpacked before it is asked for. What is not whole yet
- * is copied into memory that grows with what really came, since each piece could keep alive all that came with it.
+ * Splits request bytes into messages, decompressed one at a time on demand. An incomplete message is copied into a buffer
+ * that grows with the bytes received, since a chunk would keep its whole read buffer alive.
  */
 export class RequestFrames {
   readonly #encoding: Encoding;
   readonly #sizes: MessageSizes;
   readonly #budget: RequestBudget;
-  /** The message that has begun, and how much of it is there. */
+  /** The incomplete message and its bytes so far. */
   #buffer: Buffer = NONE;
   #length = 0;
-  /** What came and was not looked at yet. */
   #unread: Buffer = NONE;
   #reservedBytes = 0;
 
@@ -42,17 +41,16 @@ export class RequestFrames {
     this.#budget = budget;
   }
 
-  /** Whether a message has begun that is not whole. */
+  /** A message has started and is incomplete. */
   get isPartial(): boolean {
     return this.#length > 0;
   }
 
-  /** Whether something came that was not looked at yet. */
   get hasUnread(): boolean {
     return this.#unread.length > 0;
   }
 
-  /** Whether what comes next may take long to read: it is compressed, or large. @throws GrpcError OUT_OF_RANGE */
+  /** The next message is compressed or large, hence slow to read. @throws GrpcError OUT_OF_RANGE */
   get isHeavy(): boolean {
     if (this.#unread.length === 0) return false;
     const isStarted = this.#length > 0;
@@ -62,13 +60,12 @@ export class RequestFrames {
     return size > LIGHT_BYTES && this.#length + this.#unread.length >= size;
   }
 
-  /** Takes what came; `next` tells what is in it. */
   push(piece: Buffer): void {
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
   /**
-   * The next message that is whole, to be used before anything else is asked of this; null when more must come first.
+   * The next complete message, valid until the next call; null when more bytes are needed.
    * @throws GrpcError OUT_OF_RANGE, INTERNAL; Failure OVERLOADED.
    */
   next(): { message: Buffer; packedBytes: number } | null {
@@ -83,7 +80,7 @@ export class RequestFrames {
     return this.#continue();
   }
 
-  /** Copies what was not looked at, which may be one byte of all that came with it. @throws Failure OVERLOADED. */
+  /** Copies unread bytes, which may be a small part of a large buffer. @throws Failure OVERLOADED. */
   retain(): void {
     const { length } = this.#unread;
     if (length === this.#reservedBytes) return;
@@ -92,7 +89,6 @@ export class RequestFrames {
     this.#unread = Buffer.from(this.#unread);
   }
 
-  /** Lets go of what is held. */
   close(): void {
     this.#clear();
     this.#unread = NONE;
@@ -100,7 +96,7 @@ export class RequestFrames {
     this.#reservedBytes = 0;
   }
 
-  /** Adds to the message that has begun, or begins it. */
+  /** Continues or starts an incomplete message. */
   #continue(): { message: Buffer; packedBytes: number } | null {
     if (this.#length < HEAD_BYTES) this.#append(HEAD_BYTES - this.#length);
     if (this.#length < HEAD_BYTES) return null;
@@ -112,7 +108,6 @@ export class RequestFrames {
     return this.#messageOf(frame);
   }
 
-  /** Moves up to so many bytes to what is held. */
   #append(max: number): void {
     const chunk = this.#unread.subarray(0, max);
     if (chunk.length === 0) return;
@@ -143,7 +138,7 @@ export class RequestFrames {
     this.#length = 0;
   }
 
-  /** Bytes of the frame that these begin with, as far as they tell. */
+  /** Frame size by its head, as far as that has arrived. */
   #sizeOf(bytes: Buffer, length: number): number {
     if (length < HEAD_BYTES) return HEAD_BYTES;
     const size = bytes.readUInt32BE(1);

@@ -23,7 +23,7 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
   SubscribeEntries: '/shredstream.ShredstreamProxy/SubscribeEntries',
 };
 
-/** What the server serves, by paths, and how much of it at a time. */
+/** Registry of the served methods by path, with their concurrency limits. */
 export class Services {
   readonly #handler: GeyserHandler;
   readonly #health: HealthFacts;
@@ -32,7 +32,7 @@ export class Services {
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
   #streams = 0;
-  /** Calls with a key, and those of health without: none of these keeps places from those. */
+  /** Unary calls in flight. Health checks need no key and have a limit of their own. */
   readonly #unary = { inUse: 0 };
   readonly #checks = { inUse: 0 };
 
@@ -47,12 +47,12 @@ export class Services {
     this.#serveReflection();
   }
 
-  /** Streams that are open, but for those that need no key. */
+  /** Open streams with a key. */
   get streams(): number {
     return this.#streams;
   }
 
-  /** Bytes of one request to a path. */
+  /** Request size limit of a path. */
   messageMaxBytes(path: string): number {
     const { messageMaxBytes, smallMessageMaxBytes } = this.#options;
     return Object.values(streamPaths).includes(path)
@@ -60,7 +60,6 @@ export class Services {
       : Math.min(messageMaxBytes, smallMessageMaxBytes);
   }
 
-  /** What answers calls of a path; undefined when nothing does. */
   find(path: string): CallHandlerFactory | undefined {
     return this.#factories.get(path);
   }
@@ -72,7 +71,7 @@ export class Services {
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
-  /** Who may not call is told so before anything of the request is read. */
+  /** Admission happens before the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
     this.#factories.set(`/geyser.Geyser/${rpc}`, (peer) => {
       this.#handler.admit(peer, rpc);
@@ -96,7 +95,7 @@ export class Services {
     for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
-  /** A call with one answer, which has a place from its headers on. @param places - how many of its kind have one. */
+  /** @param permits - calls of the same kind in flight. */
   #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
     if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
     const handler = createHandler();

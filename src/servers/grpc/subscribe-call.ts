@@ -16,7 +16,7 @@ import { notOneRequest } from './unary-call.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
-/** What differs between the streams: their requests, and their own pings. */
+/** Request decoding and pings, which differ between streams. */
 type Dialect = Readonly<{
   decode: (bytes: Uint8Array, bounds: RequestBounds) => StreamRequest;
   ping: (createdAt: Uint8Array) => Uint8Array;
@@ -33,8 +33,8 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
 /**
- * A call that is told updates for as long as it is open; that the client sends nothing more does not end it. Each
- * request replaces the one before, and of those that wait only the newest is served.
+ * A stream of updates, which stays open when the client half-closes. Each request replaces the one before; of several
+ * waiting requests only the newest is applied.
  */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
@@ -48,7 +48,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #hasRequest = false;
   #pingAtMs: number;
 
-  /** @throws Failure, GrpcError as the door. */
+  /** @throws Failure or GrpcError of `GeyserHandler.open`. */
   constructor(peer: CallPeer, rpc: StreamRpc, handler: GeyserHandler, pings: PingTails) {
     this.#peer = peer;
     this.#dialect = dialects[rpc];
@@ -56,7 +56,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#stream = handler.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
     if (this.#stream.isUrgent) peer.setUrgent();
     this.#pingAtMs = performance.now() + pings.intervalMs;
-    // At once: clients wait for the headers before they go on.
+    // Clients wait for the headers.
     peer.open();
     if (this.#dialect !== null) peer.push(NO_NAMES, this.#dialect.ping(now()));
   }
@@ -126,7 +126,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#meter();
   }
 
-  /** A request that is a ping is nothing else. */
+  /** A request with a ping is only a ping. */
   #receive({ decode, pong }: Dialect, message: Buffer): void {
     const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;

@@ -1,11 +1,11 @@
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
 
-/** What a call with one request gets that has none, or several. Source: grpc, doc/statuscodes.md. */
+/** For no request or several. Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
-/** One request, then one answer. */
+/** Handler of a unary call. */
 export class UnaryCall implements GrpcCallHandler {
   readonly isEndless = false;
   readonly #peer: CallPeer;
@@ -14,7 +14,7 @@ export class UnaryCall implements GrpcCallHandler {
   #isStarted = false;
   #isClosed = false;
 
-  /** @param answer - rejects with GrpcError or Failure. */
+  /** @param respond - rejects with GrpcError or Failure. */
   constructor(peer: CallPeer, respond: (request: Uint8Array) => Promise<Uint8Array>) {
     this.#peer = peer;
     this.#respond = respond;
@@ -29,11 +29,11 @@ export class UnaryCall implements GrpcCallHandler {
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
     const message = messages[0] as Buffer;
     this.#peer.reserve(message.length);
-    // A copy, since it may be one byte of all that came with it.
+    // A copy: the message may be a small part of a large buffer.
     this.#request = Buffer.from(message);
   }
 
-  /** Only now is it known that there is one request. */
+  /** Only now the number of requests is known. */
   onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
     this.#isStarted = true;

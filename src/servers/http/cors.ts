@@ -1,4 +1,4 @@
-/** Headers that let a browser's script read an answer and what stands in its head, whoever may have sent it. */
+/** CORS headers of every response: any origin may read it, since keys authorize and origins do not. */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',

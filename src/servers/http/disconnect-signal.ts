@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 const signal = Symbol('leaving');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/**
- * Aborted when the client's connection closes, with all that is on its way for it. One signal per connection: a
- * controller for each request costs more than all of its authentication.
- */
+/** Signal aborted when the connection closes. One per connection: a controller per request costs more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;

@@ -4,7 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { type Refusals, refusalOf, refuse } from './refuse.ts';
 import { findNotFoundPage, findVerbs, type HttpHandler, type HttpRoutes, pathNotFound } from './routes.ts';
 
-/** The way from a path to whoever answers it. */
+/** Routes requests to handlers by path and verb. */
 export class HttpDispatcher {
   readonly #routes: HttpRoutes;
   readonly #refusals: Refusals;
@@ -16,7 +16,6 @@ export class HttpDispatcher {
     this.#log = log;
   }
 
-  /** Hands a request to whoever answers its path and verb; refuses it where nobody does. */
   dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
     const verbs = findVerbs(this.#routes, path, request.method ?? '');
     if (verbs === undefined) {
@@ -44,7 +43,7 @@ export class HttpDispatcher {
     path: string,
   ): void {
     const fail = (thrown: unknown): void => {
-      this.#log.error({ err: thrown }, 'a handler went wrong');
+      this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
       if (response.headersSent) response.destroy();
       else refuse(request, response, new Failure('INTERNAL'), {}, refusalOf(this.#refusals, path));
     };

@@ -1,31 +1,29 @@
 import type { Socket } from 'node:net';
 
-/** The listener, as a door in front of it sees it. */
+/** The node:http listener as the fast path sees it. */
 export interface FallbackListener {
-  /** Whether every answer closes its connection. */
+  /** Whether every response closes its connection. */
   readonly draining: boolean;
-  /** Requests that are being answered behind this door and at it. */
+  /** Open requests of both servers. */
   readonly inFlight: number;
-  /** A request of the door in front has ended. */
+  /** A request of the fast path has ended. */
   onRequestEnd(): void;
   /**
-   * Takes a connection over for good, between two messages.
-   * @param bytes - what was read of the next one.
-   * @param isBehindAnswer - they came while the message before was being answered.
+   * Takes over a connection between two requests.
+   * @param bytes - already read of the next request.
+   * @param isPipelined - they arrived while the request before them was answered.
    */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 
-/** Whoever sees connections in plain text first, and hands those on that are nothing for it. */
+/** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
 export interface Listener {
-  /** Requests that are being answered here. */
   readonly inFlight: number;
-  /** Says who stands behind; once, before any connection comes. */
+  /** Called once, before the first connection. */
   setFallback(fallback: FallbackListener): void;
-  /** Takes a connection of which nothing was read yet. */
+  /** Takes a connection that was not read from. */
   accept(socket: Socket): void;
-  /** Closes connections that were in use and have no request now. */
+  /** Closes connections that were used and have no request. */
   closeIdle(): void;
-  /** Cuts every connection. */
   closeAll(): void;
 }

@@ -4,37 +4,36 @@ import { setConnectionsMax } from '../connections-max.ts';
 import type { HttpOptions } from './options.ts';
 import type { HttpUpgrade } from './routes.ts';
 
-/** How often requests are looked for that are overdue, as a share of the shortest timeout. */
+/** Timeout checks per shortest timeout. */
 const TIMEOUT_CHECKS = 4;
 
-/** How often requests are looked for that are overdue. */
 export const checkIntervalMs = ({ headersTimeoutMs, requestTimeoutMs }: HttpOptions): number =>
   Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
 
-/** node:http with the limits of the listener; it takes nothing and answers nothing yet. */
+/** Creates the node:http server with the limits of the options; it does not listen yet. */
 export function createListener(options: HttpOptions, upgrades: readonly HttpUpgrade[]): Server {
   const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, ownTimeMaxMs } = options;
   const server = createServer({
     maxHeaderSize: headersMaxBytes,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-    // It knows one time for all requests; what most of them have is looked after here.
+    // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
     requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Ours to refuse, with a body.
+    // Refused by decode.ts, with a body.
     requireHostHeader: false,
-    // Whoever asks for another protocol is answered as if it had not asked (RFC 9110 §7.8).
+    // Unsupported upgrades are ignored (RFC 9110 §7.8).
     shouldUpgradeCallback: ({ method, headers }) =>
       method === 'GET' && upgrades.some(({ protocol }) => protocol === headers.upgrade?.toLowerCase()),
     connectionsCheckingInterval: checkIntervalMs(options),
   });
   server.timeout = options.idleTimeoutMs;
   setConnectionsMax(server, options.connectionsMax);
-  // By itself it leaves out headers beyond so many without a word; their bytes are bounded already.
+  // By default node:http drops headers beyond 2,000 silently; their bytes are limited already.
   server.maxHeadersCount = 0;
   return server;
 }
 
-/** Puts `enter` before what node:http does with a connection. @returns what it does. */
+/** Replaces the connection listener of node:http. @returns the original. */
 export function interceptConnections(
   server: Server,
   onConnection: (socket: Socket) => void,

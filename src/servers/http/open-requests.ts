@@ -3,37 +3,33 @@ import type { Socket } from 'node:net';
 import { openResponses } from './connection.ts';
 import { isExemptFromTimeout } from './timeout-exemption.ts';
 
-/** Requests of a connection that wait before no more are read. Until then it is seen when the client hangs up. */
+/** Reading pauses with more queued requests. Until then the socket reports when the client disconnects. */
 const WAITING_MAX = 16;
 
-/** Begins to answer a request, or does not. */
 export type StartRequest = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** `since`: when its head was there, in ms of `performance.now()`. */
+/** `since`: when the head arrived, in ms of `performance.now()`. */
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
 /**
- * The requests that a listener is answering: of each connection one at a time. Those that were sent ahead wait until the
- * answer before them was written, so that a client that does not read has no more than one answer waiting.
+ * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client that does
+ * not read causes at most one buffered response.
  */
 export class OpenRequests {
-  /** Every response under way, with when its request was begun, in ms of `performance.now()`. */
+  /** Open responses and the start times of their requests, in ms of `performance.now()`. */
   readonly #startedAt = new Map<ServerResponse, number>();
-  /** Those that wait for their turn. */
   readonly #waiting = new Map<ServerResponse, Waiting>();
   readonly #onEnd: () => void;
 
-  /** @param onEnded - hears of each that has ended. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }
 
-  /** Those that were begun. */
   get size(): number {
     return this.#startedAt.size;
   }
 
-  /** Begins a request when all before it on its connection are answered; it is open until its response closes. */
+  /** Starts a request after all earlier ones on its connection; it is open until its response closes. */
   enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
     const { socket } = request;
     const ofConnection = openResponses(socket);
@@ -45,28 +41,28 @@ export class OpenRequests {
     }
     this.#waiting.set(response, { start, since: performance.now() });
     if (ofConnection.size > WAITING_MAX) socket.pause();
-    // Nothing closes a response whose turn never came.
+    // No other event closes a response that was never started.
     if (ofConnection.size === 2) socket.once('close', () => this.#removeWaiting(ofConnection));
   }
 
-  /** Lets every answer that has not begun close its connection. */
+  /** Adds `connection: close` to every response whose head is not sent yet. */
   closeAfterResponses(): void {
     for (const response of this.#startedAt.keys())
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Hands over requests whose bodies have been on their way since before that time, each once. */
+  /** Reports requests that started before `before` (ms) and have incomplete bodies, each once. */
   cutOverdue(before: number, onOverdue: (request: IncomingMessage) => void): void {
     for (const [response, startedAt] of this.#startedAt) {
       const { req } = response;
       if (startedAt > before || req.complete || isExemptFromTimeout(req)) continue;
-      // Others on its connection may still be waiting for their answers.
+      // Earlier requests on the connection may still be waiting for their responses.
       this.#startedAt.set(response, Number.POSITIVE_INFINITY);
       onOverdue(req);
     }
     for (const [response, { start, since }] of this.#waiting) {
       const { req } = response;
-      // Of a long body no more is read before its turn.
+      // A queued request is read only up to the high-water mark.
       if (since > before || req.complete || req.readableLength >= req.readableHighWaterMark) continue;
       this.#waiting.set(response, { start, since: Number.POSITIVE_INFINITY });
       onOverdue(req);
@@ -90,7 +86,7 @@ export class OpenRequests {
     const ofConnection = openResponses(socket);
     const [response] = ofConnection;
     const waiting = response === undefined ? undefined : this.#waiting.get(response);
-    // An answer that closed the connection was the last.
+    // A response that closed the connection was the last one.
     if (response === undefined || waiting === undefined || hasEnded(socket)) return;
     this.#waiting.delete(response);
     if (ofConnection.size <= WAITING_MAX && socket.isPaused()) socket.resume();

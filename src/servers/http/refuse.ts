@@ -5,33 +5,32 @@ import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelop
 import { securityHeaders } from '../../protocol/security-headers.ts';
 import { corsHeaders } from './cors.ts';
 
-/** How long, and for how many bytes, a refused request may go on sending what nobody reads. */
+/** Time and bytes for which the rest of a refused request is read and dropped. */
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 
-/** A body up to this size is thrown away by node:http behind the answer, and the connection is kept. */
+/** node:http drops a body up to this size after the response and keeps the connection. */
 const SMALL_BODY_MAX_BYTES = 64 * 1024;
 
-/** The body of a failure that concerns the HTTP request as a whole: a JSON-RPC error under the id null. */
+/** JSON-RPC error body for a whole HTTP request, with id null. */
 export function refusalBody(failure: Failure): Buffer {
   const pieces: Buffer[] = [];
   pushFailure(pieces, failure, NULL_ID);
   return Buffer.concat(endSingle(pieces));
 }
 
-/** How a dialect says what went wrong. */
+/** Encodes a failure as the body of one API. */
 export type RefusalBody = (failure: Failure) => Buffer;
 
-/** How paths that begin so are refused, where JSON-RPC's words are not understood. */
+/** By path prefix. */
 export type Refusals = ReadonlyMap<string, RefusalBody>;
 
-/** The words of the dialect that a path belongs to; JSON-RPC's where it is not known or nothing else is said. */
+/** The error body format of a path; JSON-RPC by default. */
 export function refusalOf(refusals: Refusals, path: string | null): RefusalBody {
   for (const [prefix, body] of refusals) if (path?.startsWith(prefix)) return body;
   return refusalBody;
 }
 
-/** The headers a refusal has on every path, so that a browser's script may read why. */
 export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'content-type': 'application/json; charset=utf-8',
@@ -44,10 +43,8 @@ export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHead
 }
 
 /**
- * Answers a request whose body was not read, or not to its end. When more of it is to come the connection is
- * given up, but not before the client had a chance to read the answer: a socket that is closed while bytes
- * arrive is reset, and a reset throws away what the client has not read yet.
- * @param bodyOf - the dialect's words; JSON-RPC's where nothing is said.
+ * Refuses a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
+ * the client could read the response: closing a socket with unread input resets it, and a reset discards the response.
  */
 export function refuse(
   request: IncomingMessage,
@@ -68,14 +65,14 @@ export function refuse(
   linger(request, response);
 }
 
-/** Whether what is still to come is little, and comes without being asked for. */
+/** Whether the rest of the body is small and is sent without a 100 Continue. */
 function hasSmallBody({ headers }: IncomingMessage): boolean {
   const bytes = Number(headers['content-length'] ?? 0);
   if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;
   return bytes === 0 || headers.expect === undefined;
 }
 
-/** Throws away what still arrives, within bounds, and ends the response then. */
+/** Drops the rest of the request within limits, then ends the response. */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   const timer = setTimeout(() => response.end(), LINGER_MS);
@@ -92,11 +89,7 @@ function linger(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
 }
 
-/**
- * Answers on a bare socket and closes it: bytes that are not HTTP, headers without end, bodies that never come,
- * upgrades that are refused.
- * @param bodyOf - as for `refuse`.
- */
+/** Refuses on the bare socket and closes it: malformed HTTP, timeouts, refused upgrades. */
 export function refuseSocket(
   socket: Socket,
   failure: Failure,

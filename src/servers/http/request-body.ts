@@ -4,19 +4,17 @@ import { Failure } from '../../protocol/errors.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 
-/** Whether the body says it is JSON, with whatever parameters. */
 export const isJsonType = (contentType: string | undefined): boolean =>
   contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType));
 
 const EMPTY = Buffer.alloc(0);
 
-/** The first room a body gets, unless it says that it is shorter. */
+/** Initial capacity, unless the announced length is less. */
 const INITIAL_CAPACITY_BYTES = 16 * 1024;
 
 /**
- * A body as it grows: one buffer, whose whole capacity is taken from the budget, so that what is held is what is
- * counted, in however small pieces it comes. Room doubles as it fills, so that a length that is only announced
- * takes nothing from others.
+ * Request body in one growing buffer whose whole capacity is reserved from the budget, so that small chunks cannot hold
+ * unaccounted memory. Capacity doubles as it fills: an announced length alone reserves nothing.
  */
 export class GrowingBody {
   readonly #maxBytes: number;
@@ -41,7 +39,7 @@ export class GrowingBody {
     this.#bytes += chunk.copy(this.#buffer, this.#bytes);
   }
 
-  /** A body that comes in one piece, as nearly all do, is not copied. */
+  /** A body that arrives in one chunk is not copied. */
   #adopt(body: Buffer): void {
     if (!this.#budget.tryReserve(body.length)) throw new Failure('OVERLOADED');
     this.#buffer = body;
@@ -53,7 +51,7 @@ export class GrowingBody {
     const capacity = Math.min(target, this.#maxBytes);
     if (!this.#budget.tryReserve(capacity - this.#buffer.length)) throw new Failure('OVERLOADED');
     const previous = this.#buffer;
-    // Not out of the pool of small buffers: a piece of it would keep the whole of it.
+    // Not from the shared pool, which a small slice would keep alive.
     this.#buffer = Buffer.allocUnsafeSlow(capacity);
     previous.copy(this.#buffer, 0, 0, this.#bytes);
   }
@@ -68,10 +66,9 @@ export class GrowingBody {
 }
 
 /**
- * The whole body of a request. The room it takes counts against the budget until the response is closed.
- * @returns null when the client went away before it was whole.
- * @throws Failure BODY_TOO_LARGE as soon as that is known: from the header alone, or at the first chunk beyond;
- * OVERLOADED when the budget is spent.
+ * Reads the whole body. Its memory counts against the budget until the response closes.
+ * @returns null when the client disconnected first.
+ * @throws Failure BODY_TOO_LARGE, as soon as the header or a chunk shows it; OVERLOADED when the budget is exhausted.
  */
 export function readBody(
   request: IncomingMessage,
@@ -95,7 +92,7 @@ export function readBody(
     };
     request.on('data', onChunk);
     request.on('end', () => resolve(body.toBuffer()));
-    // After an answer this says nothing new; before one, that the client went away.
+    // Before a response this means that the client disconnected; afterwards the promise is settled.
     response.on('close', () => {
       body.release();
       resolve(null);

@@ -27,11 +27,8 @@ import { faultOfHead } from './request-head.ts';
 import { splitUrl } from './request-target.ts';
 import { type HttpRoutes, type HttpUpgrade, pathNotFound } from './routes.ts';
 
-/**
- * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
- */
+/** HTTP listener with its limits and routing; independent of the API formats. */
 export class HttpServer implements FallbackListener {
-  /** The listener itself, for dialects that upgrade connections. */
   readonly server: Server;
   readonly #routes: HttpRoutes;
   readonly #upgrades: readonly HttpUpgrade[];
@@ -39,13 +36,13 @@ export class HttpServer implements FallbackListener {
   readonly #options: HttpOptions;
   readonly #log: Logger;
   readonly #caps: ConnectionCaps;
-  /** What node:http does with a connection. */
+  /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Sees connections in plain text first; null: nobody does. */
+  /** Gets plain-text connections first; null for none. */
   readonly #fastPath: Listener | null;
-  /** null: in plain text. */
+  /** null: plain text. */
   readonly #tls: TlsEntry | null;
-  /** The header that goes with every answer over TLS; null for none. */
+  /** Strict-Transport-Security header of every response; null for none. */
   readonly #strictTransport: string | null;
   readonly #dispatcher: HttpDispatcher;
   readonly #openRequests = new OpenRequests(() => this.onRequestEnd());
@@ -89,33 +86,30 @@ export class HttpServer implements FallbackListener {
     this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
   }
 
-  /** Whether `drain` has begun. */
   get draining(): boolean {
     return this.#drain.isStarted;
   }
 
-  /** Requests that are being answered. */
   get inFlight(): number {
     return this.#openRequests.size + (this.#fastPath?.inFlight ?? 0);
   }
 
-  /** Whether clients come with TLS. */
   get isSecure(): boolean {
     return this.#tls !== null;
   }
 
-  /** Connections that were closed at once, since their address has too many. */
+  /** Connections closed because their address had too many. */
   get connectionsRefused(): number {
     return this.#caps.refused;
   }
 
-  /** Connections from now on get this certificate. @throws Error when it cannot be read, or the door has no TLS. */
+  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
-    if (this.#tls === null) throw new Error('the door was made without TLS');
+    if (this.#tls === null) throw new Error('Cannot reload the certificate: the HTTP server has no TLS');
     this.#tls.reload(identity);
   }
 
-  /** Begins to listen. @returns the address, with the port that was taken. */
+  /** @returns the bound address. */
   listen(): Promise<AddressInfo> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
@@ -123,18 +117,16 @@ export class HttpServer implements FallbackListener {
       this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
       this.server.listen({ host, port }, () => {
         this.server.off('error', reject);
-        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
+        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'HTTP listener failed'));
         resolve(this.server.address() as AddressInfo);
       });
     });
   }
 
   /**
-   * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
-   * `noticeMs`, in which load balancers can take notice, no new connections are accepted; requests in flight, and
-   * those that are just arriving on open connections, have `graceMs` to finish, then what is left is cut.
-   * Connections that left HTTP are told so and have as long.
-   * @returns whether all of them finished. Asked again, the same drain.
+   * Shuts down gracefully: reports unready and closes each connection with its next response; after `noticeMs`, meant for
+   * load balancers, accepts no connections. Open requests and upgraded connections have `graceMs` to finish. Idempotent.
+   * @returns whether all of them finished.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     const drained = this.#drain.start(graceMs, noticeMs);
@@ -144,7 +136,6 @@ export class HttpServer implements FallbackListener {
     });
   }
 
-  /** A connection, before anything of it is read. */
   #onConnection(socket: Socket): void {
     if (!this.#caps.accept(socket)) return;
     if (this.#tls !== null) this.#tls.accept(socket);
@@ -163,20 +154,19 @@ export class HttpServer implements FallbackListener {
     this.#drain.onRequestEnd();
   }
 
-  /** Ends requests whose bodies have been on their way for too long. */
+  /** Ends requests whose bodies are overdue. */
   #cutOverdue(): void {
     this.#openRequests.cutOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
       this.#onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
     );
   }
 
-  /** A request that has come, to be answered in its turn. */
   #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
-    // The parser reads on while a refusal leaves.
+    // The parser reads on while a refusal is being sent.
     if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
   }
 
-  /** @param understood - false when the request expects what nobody here knows. */
+  /** @param isUnderstood - false for an unknown Expect header. */
   #handle(request: IncomingMessage, response: ServerResponse, isUnderstood: boolean): void {
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
@@ -195,17 +185,17 @@ export class HttpServer implements FallbackListener {
     this.#dispatcher.dispatch(request, response, query, path);
   }
 
-  /** What leaves HTTP: under the same limits as requests, and refused as they are. */
+  /** Upgrades have the same limits as requests. */
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Those of node:http were taken off, and whoever takes over the connection brings its own.
+    // node:http has removed its own error listeners.
     socket.on('error', ignore);
     if (hasOpenResponses(socket)) {
-      // Answers are still to come in HTTP, so nothing else may be spoken here.
+      // HTTP responses are still to come on this connection.
       if (!closeAfterResponses(socket)) socket.destroy();
       return;
     }
     if (isPipelined(socket)) {
-      // As above, but that the answer was given.
+      // As above, but the response was sent by the fast path.
       socket.destroySoon();
       return;
     }
@@ -221,21 +211,20 @@ export class HttpServer implements FallbackListener {
     try {
       upgrade.accept(request, socket, head, query);
     } catch (thrown) {
-      this.#log.error({ err: thrown }, 'an upgrade went wrong');
+      this.#log.error({ err: thrown }, 'Connection upgrade failed unexpectedly');
       socket.destroy();
     }
   }
 
   /**
-   * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
-   * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
-   * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
+   * Refuses malformed or timed-out requests, after the responses to complete requests before them: an executed call must
+   * not look refused. Behind a partial response the connection closes without a refusal.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;
     const responses = responsesOf(socket);
     if (isPipelined(socket) || responses.some(({ headersSent }) => headersSent)) {
-      // What was written leaves first: it may be a refusal that says why.
+      // Flush first: the data may be a refusal.
       (socket as Socket).destroySoon();
       return;
     }
@@ -247,6 +236,6 @@ export class HttpServer implements FallbackListener {
 
 const ignore = (): void => {};
 
-/** The only protocol that is spoken over TLS. Source: RFC 7301 §6. */
+/** ALPN protocol. Source: RFC 7301 §6. */
 const ALPN = 'http/1.1';
 const STRICT_TRANSPORT = 'strict-transport-security';

@@ -2,10 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/**
- * Takes a request out of the time that bodies have to arrive: whoever reads this one watches over it himself, up to
- * `ownTimeMaxMs` of the listener. For bodies that may take long as long as they come on, of callers who are known.
- */
+/** Exempts a request from the body timeout, up to `ownTimeMaxMs`; its reader enforces progress itself. For uploads. */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }

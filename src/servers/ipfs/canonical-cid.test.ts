@@ -4,8 +4,8 @@ import { canonicalCid } from './canonical-cid.ts';
 
 const FILE = 'bafybeig3tekvo6icfwhptbbtr5vlcn77vkjfsz4t2zpb7prqrhqgwrtwei';
 
-describe('a CID', () => {
-  // The first: rest-api.md §6, the same bytes as profiles C and, as version 1, dag-pb.
+describe('canonicalCid', () => {
+  // The first: rest-api.md §6.
   it.each([
     [
       'Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD',
@@ -13,21 +13,21 @@ describe('a CID', () => {
     ],
     [FILE, FILE],
     [FILE.toUpperCase(), FILE],
-  ])('%s is known as %s', (text, canonical) => {
+  ])('maps %s to %s', (text, canonical) => {
     expect(canonicalCid(text)).toBe(canonical);
   });
 
   it.each(['', '..', 'index.html', 'Qm', `${FILE}x`, `${FILE}/..`, '%2e%2e', 'z', 'b', FILE.repeat(20)])(
-    'is not %s',
+    'rejects %s',
     (text) => {
       expect(canonicalCid(text)).toBeNull();
     },
   );
 
-  it('is no path, whatever is asked for', () => {
+  it('returns no path separators for any input', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[bzkfBuQ][\w-]*$/));
-    const property = fc.property(text, (asked) => {
-      const found = canonicalCid(asked);
+    const property = fc.property(text, (input) => {
+      const found = canonicalCid(input);
       if (found !== null) expect(found).toMatch(/^b[a-z2-7]+$/);
     });
     fc.assert(property);

@@ -5,7 +5,7 @@ import { base58btc } from 'multiformats/bases/base58';
 import { base64url } from 'multiformats/bases/base64';
 import { CID } from 'multiformats/cid';
 
-/** Longer than any text of a CID with a hash of 64 bytes. */
+/** Longer than any CID with a 64-byte hash. */
 const TEXT_MAX_CHARACTERS = 160;
 
 const decoder = base32.decoder
@@ -16,9 +16,9 @@ const decoder = base32.decoder
   .or(base64url.decoder);
 
 /**
- * The one text under which files are known here: version 1 in lower-case base32.
- * @param text - a CID in any of the usual encodings, or anything else.
- * @returns null when it is none.
+ * The canonical form of a CID: version 1 in lower-case base32.
+ * @param text - a CID in any common encoding, or anything else.
+ * @returns null for an invalid CID.
  */
 export function canonicalCid(text: string): string | null {
   if (text.length > TEXT_MAX_CHARACTERS) return null;

@@ -1,14 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 
-/** Every answer about a file has these. */
 export const commonHeaders: OutgoingHttpHeaders = {
   ...securityHeaders.file,
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
 };
 
-/** Any page may read files; what stands in their requests beside the usual is allowed here. */
 export const preflightHeaders: OutgoingHttpHeaders = {
   ...securityHeaders.file,
   'access-control-allow-origin': '*',
@@ -18,29 +16,27 @@ export const preflightHeaders: OutgoingHttpHeaders = {
   'content-length': '0',
 };
 
-/** What stands under a CID never changes. */
+/** Content under a CID never changes. */
 export const IMMUTABLE_CACHE = 'public, max-age=29536000, immutable';
 
-/** Types that browsers show as they are. Pages and programs are not among them: those are saved, not opened. */
+/** Types that browsers may display. HTML and scripts are downloaded instead. */
 const INLINE_TYPES = /^(image|audio|video|font|model)\/|^text\/plain\b|^application\/json\b/;
 
-/** A name as a quoted string of ASCII, for those who read nothing else. Source: RFC 6266 §4.3, appendix D. */
+/** ASCII fallback of a file name. Source: RFC 6266 §4.3, appendix D. */
 const asciiName = (name: string): string => name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
 
-/** A name as RFC 8187 writes it. */
+/** Source: RFC 8187. */
 const encodedName = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** How a browser is to take a file, and what to call it. */
 export function dispositionOf(type: string, name: string | null, cid: string): string {
   const disposition = INLINE_TYPES.test(type) ? 'inline' : 'attachment';
   const displayName = name ?? cid;
   return `${disposition}; filename="${asciiName(displayName)}"; filename*=UTF-8''${encodedName(displayName)}`;
 }
 
-/** Text is UTF-8 unless it says otherwise. */
 export const contentTypeOf = (type: string): string =>
   type.startsWith('text/') && !type.includes('charset=') ? `${type}; charset=utf-8` : type;

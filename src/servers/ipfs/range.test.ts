@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasTag, rangeOf } from './range.ts';
 
-describe('a range', () => {
+describe('rangeOf', () => {
   it.each([
     ['bytes=0-4', 0, 5],
     ['bytes=5-', 5, 10],
@@ -11,12 +11,12 @@ describe('a range', () => {
     ['bytes=-999', 0, 10],
     ['bytes=9-9', 9, 10],
     ['Bytes= 1-2', 1, 3],
-  ])('%s of ten bytes is from %d to before %d', (header, start, end) => {
+  ])('reads %s of ten bytes as %d to %d (exclusive)', (header, start, end) => {
     expect(rangeOf(header, 10)).toEqual({ start, end });
   });
 
   it.each(['bytes=10-', 'bytes=10-11', 'bytes=-0', 'bytes=999999999999999-'])(
-    '%s of ten bytes is outside of them',
+    'reports %s of ten bytes as unsatisfiable',
     (header) => {
       expect(rangeOf(header, 10)).toBe('unsatisfiable');
     },
@@ -33,15 +33,15 @@ describe('a range', () => {
     'bytes=0-1,3-4',
     '0-1',
     'bytes=1',
-  ])('%s is none, and the whole is sent', (header) => {
+  ])('ignores %s', (header) => {
     expect(rangeOf(header, 10)).toBeNull();
   });
 
-  it('of nothing is the whole', () => {
+  it('ignores ranges of an empty file', () => {
     for (const header of ['bytes=0-', 'bytes=-5', 'bytes=3-4']) expect(rangeOf(header, 0)).toBeNull();
   });
 
-  it('is within the file, whatever is asked', () => {
+  it('returns a range within the file for any header', () => {
     const header = fc.tuple(fc.nat(), fc.nat()).map(([a, b]) => `bytes=${a}-${b}`);
     const property = fc.property(fc.oneof(header, fc.string()), fc.nat(), (text, bytes) => {
       const range = rangeOf(text, bytes);
@@ -54,7 +54,7 @@ describe('a range', () => {
   });
 });
 
-describe('a list of tags', () => {
+describe('hasTag', () => {
   it.each([
     ['"a"', true],
     ['W/"a"', true],
@@ -63,7 +63,7 @@ describe('a list of tags', () => {
     ['"b"', false],
     ['a', false],
     [undefined, false],
-  ])('%s has "a": %s', (header, has) => {
+  ])('of %s and "a" is %s', (header, has) => {
     expect(hasTag(header, '"a"')).toBe(has);
   });
 });

@@ -1,4 +1,4 @@
-/** Bytes of a file from `start` to before `end`. */
+/** Bytes from `start` to `end` (exclusive). */
 export type Range = Readonly<{ start: number; end: number }>;
 
 const ONE_RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
@@ -15,9 +15,8 @@ function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisf
 }
 
 /**
- * What a header `Range` asks of a file of so many bytes. Source: RFC 9110 §14.2.
- * @returns null where the whole file is to be sent: no range, none that can be read, several at once (which a server
- * may answer with the whole), or an empty file, of which no part can be named.
+ * Parses a Range header for a file of `bytes`. Source: RFC 9110 §14.2.
+ * @returns null to send the whole file: no range, an invalid one, several ranges, or an empty file.
  */
 export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
@@ -25,7 +24,7 @@ export function rangeOf(header: string | undefined, bytes: number): Range | 'uns
   return boundsOf(first, last, bytes);
 }
 
-/** Whether a header `If-None-Match` has the tag, strong or weak. Source: RFC 9110 §13.1.2. */
+/** Whether If-None-Match contains the tag, strong or weak. Source: RFC 9110 §13.1.2. */
 export function hasTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

@@ -1,21 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** How slowly a client may read an answer. */
+/** Limits for slow readers. */
 export type ResponsePace = Readonly<{
-  /** Time for a whole answer, however well its client reads. */
+  /** Time for a whole response. */
   answerMaxMs: number;
   /**
-   * A client that takes fewer than `progressLeastBytes` in this time, while nothing else than the client is waited for,
-   * is given up. What is read of a file at a time is given as much more time as it is larger.
+   * A client that reads fewer than `progressLeastBytes` in this time is cut. Larger pieces get proportionally more time.
    */
   progressMs: number;
   progressLeastBytes: number;
 }>;
 
 /**
- * Sends pieces no faster than they are taken, and ends the response.
- * @throws Error when the client leaves, is too slow or takes too long in all, and what `pieces` throws.
+ * Sends pieces with backpressure and ends the response.
+ * @throws Error when the client disconnects or is too slow, and what `pieces` throws.
  */
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
@@ -30,11 +29,11 @@ export async function sendPaced(
   const paced = async function* (): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
       within(progressMs * Math.max(1, piece.length / progressLeastBytes));
-      // Comes back once there is room for more: the client has taken it, or its connection has.
+      // Resumes when the connection accepts more.
       yield piece;
       clearTimeout(timer);
     }
-    // For what has left here and may still be on this side of the connection.
+    // For data still buffered on our side.
     within(progressMs);
   };
   try {

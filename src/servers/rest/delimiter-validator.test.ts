@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DelimiterValidator } from './delimiter-validator.ts';
 
-/** Whether all of a body in those pieces is well. */
-function areWell(pieces: readonly Buffer[]): boolean {
-  const lines = new DelimiterValidator('b');
-  return pieces.every((piece) => lines.accepts(piece));
+function accepts(pieces: readonly Buffer[]): boolean {
+  const validator = new DelimiterValidator('b');
+  return pieces.every((piece) => validator.accepts(piece));
 }
 
-/** Every way to cut the bytes in two, and pieces of every length. */
+/** All splits into two pieces, and into equal pieces of every length. */
 function splits(text: string): Buffer[][] {
   const bytes = Buffer.from(text, 'latin1');
   const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
@@ -21,14 +20,14 @@ function splits(text: string): Buffer[][] {
   return [...halves, ...even];
 }
 
-describe('the lines that divide a body', () => {
+describe('DelimiterValidator', () => {
   it.each([
     '--b\r\nhead\r\n\r\nfile\r\n--b--\r\n',
     'before\r\n--b\r\n\r\n\r\n--b\r\n\r\n--b--',
     '--b\r\n\r\nno line: --b-x, nor \n--b-x\r\n--b--',
     '--b\r\n\r\n--b--\r\n--b-x\r\n',
-  ])('are well wherever pieces end: %j', (text) => {
-    for (const pieces of splits(text)) expect(areWell(pieces), String(pieces)).toBe(true);
+  ])('accepts valid delimiters for any piece boundaries: %j', (text) => {
+    for (const pieces of splits(text)) expect(accepts(pieces), String(pieces)).toBe(true);
   });
 
   it.each([
@@ -37,11 +36,11 @@ describe('the lines that divide a body', () => {
     '--b\r\n\r\nfile\r\n--bc\r\n--b--',
     '--b\r\n\r\nfile\r\n--b\n\r\n--b--',
     '--b \r\n\r\nfile\r\n--b--',
-  ])('that only begin like one are found wherever pieces end: %j', (text) => {
-    for (const pieces of splits(text)) expect(areWell(pieces), String(pieces)).toBe(false);
+  ])('rejects lines that only start like a delimiter, for any piece boundaries: %j', (text) => {
+    for (const pieces of splits(text)) expect(accepts(pieces), String(pieces)).toBe(false);
   });
 
-  it('are judged the same in whatever pieces', () => {
+  it('decides independently of piece boundaries', () => {
     const word = fc.constantFrom('\r\n', '--b', '-', '\r', '\n', ' ', 'b', 'text');
     const property = fc.property(
       fc.array(word, { maxLength: 20 }),
@@ -50,7 +49,7 @@ describe('the lines that divide a body', () => {
         const bytes = Buffer.from(words.join(''), 'latin1');
         const pieces: Buffer[] = [];
         for (let at = 0; at < bytes.length; at += length) pieces.push(bytes.subarray(at, at + length));
-        expect(areWell(pieces)).toBe(areWell([bytes]));
+        expect(accepts(pieces)).toBe(accepts([bytes]));
       },
     );
     fc.assert(property, { numRuns: 2_000 });

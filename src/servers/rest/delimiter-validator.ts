@@ -2,27 +2,26 @@ const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 
-/** What may stand behind a boundary: the end of the line, or the two dashes of the last one. */
+/** A boundary is followed by the end of the line, or by two dashes after the last part. */
 const isValidSuffix = (first: number, second: number): boolean =>
   first === DASH ? second === DASH : first === CR && second === LF;
 
 /**
- * Watches the lines that divide the parts of a body, in whatever pieces they come. The parser takes every line that only
- * begins like one for one, reads a lone dash behind it otherwise when a piece ends there, and takes padding for a head:
- * such lines are refused. Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`; padding, which nobody sends, apart.
+ * Checks the delimiter lines of a multipart body. Busboy accepts any line that starts like a delimiter, depends on piece
+ * boundaries for a single dash behind it, and treats padding as a header; such lines are rejected.
+ * Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`, without padding.
  */
 export class DelimiterValidator {
   readonly #delimiter: Buffer;
-  /** The end of what came, as long as a delimiter may begin in it. A body begins as if a line had ended before it. */
+  /** Last bytes that may start a delimiter. A body starts as if after a line end. */
   #tail: Buffer = Buffer.from('\r\n');
   #isPastClose = false;
 
-  /** @param boundary - in the encoding in which the parser looks for it. */
+  /** @param boundary - in the encoding that busboy uses. */
   constructor(boundary: string) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** @returns whether every delimiter that is known with these bytes is one. */
   accepts(piece: Buffer): boolean {
     const span = this.#delimiter.length + 2;
     const seam = Buffer.concat([this.#tail, piece.subarray(0, span - 1)]);
@@ -32,7 +31,7 @@ export class DelimiterValidator {
     return isValid;
   }
 
-  /** A delimiter at the very end is seen with what follows. */
+  /** A delimiter at the very end is checked with the next piece. */
   #isValidIn(bytes: Buffer): boolean {
     const { length } = this.#delimiter;
     let at = bytes.indexOf(this.#delimiter);

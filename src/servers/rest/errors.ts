@@ -3,7 +3,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 
-/** What a person reads: of wrong fields the first, of a node's refusal of a transaction the node's own words. */
+/** For invalid fields the first problem, for a transaction refused by a node the node's message. */
 function messageOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;
@@ -20,8 +20,8 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
 }
 
 /**
- * The body of an error: the envelope with `error` as an object with a message, which is what the interface's client
- * turns into an Error. Source: rest-api.md §1, "Errors".
+ * Error envelope. The interface's client turns the object `error` with its message into an Error.
+ * Source: rest-api.md §1, "Errors".
  */
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;

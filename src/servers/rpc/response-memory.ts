@@ -3,8 +3,7 @@ import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 /**
- * What the answers to one request hold of the memory that all answers share, from when a node has given them until their
- * caller has taken them.
+ * Memory of the responses to one request, reserved from the shared budget until they are sent.
  */
 export class ResponseMemoryReservation {
   readonly #budget: ByteBudget;
@@ -12,18 +11,18 @@ export class ResponseMemoryReservation {
   #reservedBytes = 0;
   #hasExceeded = false;
 
-  /** @param answersMaxBytes - what the answers to this request may hold together. */
+  /** @param answersMaxBytes - limit of this request. */
   constructor(budget: ByteBudget, answersMaxBytes: number) {
     this.#budget = budget;
     this.#answersMaxBytes = answersMaxBytes;
   }
 
-  /** Whether the answers to this request were too much for one: asking for more of them is for nothing. */
+  /** The limit of this request was exceeded; further calls are pointless. */
   get isFull(): boolean {
     return this.#hasExceeded;
   }
 
-  /** Takes room for an answer. @returns why there is none; null: it may be held. */
+  /** @returns why the response may not be held, or null. */
   reserve(bytes: number): Failure | null {
     if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
       this.#hasExceeded = true;
@@ -38,13 +37,12 @@ export class ResponseMemoryReservation {
     return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
   }
 
-  /** Gives it back when a response of node:http is over. */
+  /** Releases the memory when the response closes. */
   releaseAfter(response: ServerResponse): void {
     if (response.destroyed || response.socket?.destroyed === true) this.release();
     else response.once('close', () => this.release());
   }
 
-  /** The answers have left, or nobody waits for them any more. */
   release(): void {
     this.#budget.release(this.#reservedBytes);
     this.#reservedBytes = 0;

@@ -5,15 +5,14 @@ import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-r
 import type { HeaderList } from './encode.ts';
 
 /**
- * Writes a long result into the answer to its caller while it comes, no faster than they take it. When it breaks off so does
- * the connection: whoever is told a length, or waits for the last chunk, sees that it is not whole.
+ * Writes a streamed result to a node:http response with backpressure. An error closes the connection, which the client
+ * detects by the missing bytes or last chunk.
  */
 export class ResponseStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #response: ServerResponse;
   readonly #suffix: Buffer;
 
-  /** @param id - of the caller's request. */
   constructor(source: StreamedResponse, response: ServerResponse, id: Buffer) {
     this.#source = source;
     this.#response = response;
@@ -28,7 +27,7 @@ export class ResponseStreamWriter implements ResponseReader {
     response.writeHead(200, headers);
     response.write(prefix);
     response.on('drain', () => this.#source.resume());
-    // Told after the end as well, where it does no harm.
+    // Harmless after the end.
     response.on('close', () => this.#source.cancel());
     this.#source.pipeTo(this);
   }
@@ -48,7 +47,7 @@ export class ResponseStreamWriter implements ResponseReader {
 
   #write(bytes: Buffer): boolean {
     return this.#response.write(bytes, (error) => {
-      // What broke off may still be looked at.
+      // After a failed write the system may still read the buffer.
       if (error == null) bufferPool.release(bytes);
     });
   }

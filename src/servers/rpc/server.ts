@@ -30,7 +30,6 @@ export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   return new Map([[calls.options.path, verbs]]);
 }
 
-/** From the bytes of a request to the bytes of its answer. */
 async function handle(
   calls: RpcCalls,
   request: IncomingMessage,
@@ -72,7 +71,7 @@ function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, respons
   });
 }
 
-/** The decoded body; null when the request was refused already or its sender is gone. */
+/** Reads and decodes the body; null when the request was refused or the client has disconnected. */
 async function receive(
   calls: RpcCalls,
   request: IncomingMessage,

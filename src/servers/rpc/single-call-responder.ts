@@ -8,13 +8,12 @@ import { responseHeaders, send } from './encode.ts';
 import { statusOfSingle } from './errors.ts';
 import { ResponseStreamWriter } from './response-stream-writer.ts';
 
-/** The answer of node:http to one call that makes the journey. */
+/** Responder of a single call on node:http. */
 export class SingleCallResponder implements Responder, StreamResponder {
   readonly #calls: RpcCalls;
   readonly #response: ServerResponse;
   readonly #id: Buffer;
 
-  /** @param id - of the caller's request. */
   constructor(calls: RpcCalls, response: ServerResponse, id: Buffer) {
     this.#calls = calls;
     this.#response = response;

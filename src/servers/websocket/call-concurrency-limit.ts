@@ -1,4 +1,4 @@
-/** Places for calls that are being answered, for all connections together. */
+/** Limit of calls in flight for all connections together. */
 export class CallConcurrencyLimit {
   readonly #max: number;
   #inUse = 0;
@@ -7,7 +7,6 @@ export class CallConcurrencyLimit {
     this.#max = max;
   }
 
-  /** Takes a place if there is one. */
   tryAcquire(): boolean {
     if (this.#inUse >= this.#max) return false;
     this.#inUse += 1;

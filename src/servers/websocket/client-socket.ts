@@ -2,22 +2,20 @@ import { WebSocket } from 'ws';
 import type { Failure } from '../../protocol/errors.ts';
 import { closeReason, faultOf } from './errors.ts';
 
-/** Whoever keeps a socket. */
 export interface SocketListener {
-  /** How long a message may be. */
   readonly messageMaxBytes: number;
-  /** The close frame goes out next: whatever is to come before it must go now. */
+  /** The close frame is sent next; data must be flushed now. */
   onClosing(): void;
 }
 
 /**
- * A socket that tells when its closing begins, whoever begins it: nothing may follow a close frame (RFC 6455
- * §5.5.1), and `ws` writes one by itself when the client closes or sends what is no frame.
+ * Socket that reports the start of its closing handshake, whoever initiates it: nothing may follow a close frame
+ * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
   listener: SocketListener | null = null;
 
-  /** `ws` closes with a code and no reason when it found a fault in what came in. */
+  /** `ws` passes a code without a reason for invalid frames. */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN) this.listener?.onClosing();
     if (code !== undefined && reason === undefined)
@@ -25,7 +23,7 @@ export class ClientSocket extends WebSocket {
     else super.close(code, reason);
   }
 
-  /** Closes with the code and the text of a failure. */
+  /** Closes with the close code and text of a failure. */
   end(failure: Failure): void {
     super.close(failure.row.close, closeReason(failure));
   }

@@ -4,7 +4,7 @@ import type { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
 import type { Peer } from './peer.ts';
 
-/** The subscriptions of one connection by their ids, which count from 1 and are never used again. */
+/** Subscriptions of one connection by id. Ids count from 1 and are not reused. */
 export class ClientSubscriptions {
   readonly #peer: Peer;
   readonly #open = new Map<number, ClientSubscription>();
@@ -18,12 +18,12 @@ export class ClientSubscriptions {
     return this.#open.size;
   }
 
-  /** One that is about to be opened; it has no id until it is. */
+  /** A subscription being opened; it has no id yet. */
   create(kind: SubscriptionKind): ClientSubscription {
     return new ClientSubscription(kind, this.#peer, this);
   }
 
-  /** Takes in what was opened. @returns its id. */
+  /** Adds an opened subscription. @returns its id. */
   add(subscription: ClientSubscription, opened: OpenSubscription): number {
     this.#lastId += 1;
     subscription.opened = opened;
@@ -32,7 +32,7 @@ export class ClientSubscriptions {
     return this.#lastId;
   }
 
-  /** Ends one. @returns false when there is none of this id and kind. */
+  /** @returns false when there is none with this id and kind. */
   end(id: bigint, kind: SubscriptionKind): boolean {
     const subscription = this.#open.get(Number(id));
     if (subscription?.kind !== kind) return false;
@@ -41,18 +41,16 @@ export class ClientSubscriptions {
     return true;
   }
 
-  /** It is over. */
   remove(id: number): void {
     this.#open.delete(id);
   }
 
-  /** The connection is over, and its session has ended them all. */
+  /** For a closed connection, whose session has ended the subscriptions. */
   clear(): void {
     this.#open.clear();
   }
 }
 
-/** One subscription of one connection. */
 export class ClientSubscription implements Subscriber {
   readonly kind: SubscriptionKind;
   /** 0 until it is open. */
@@ -72,7 +70,7 @@ export class ClientSubscription implements Subscriber {
     this.#peer.sendNotification(notification.frame(this.id));
   }
 
-  /** No message of the protocol says that a subscription is lost, so the connection goes with it. */
+  /** The protocol has no message for a lost subscription, so the connection is closed. */
   onError(failure: Failure): void {
     this.#peer.end(failure);
   }

@@ -3,19 +3,15 @@ import { OpenConnections } from '../open-connections.ts';
 import type { Connection } from './connection.ts';
 
 export type ConnectionsOptions = Readonly<{
-  /** How often every connection is looked after. */
+  /** Sweep interval. */
   lookIntervalMs: number;
-  /**
-   * Bytes that what waits for all clients together may take; beyond them those that are ending already and then those
-   * furthest behind are cut with LAGGING.
-   */
+  /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
   queuesMaxBytes: number;
 }>;
 
-/** How long before the end of a drain the last are told to go, so that they hear why. */
+/** Remaining connections get a close frame this long before the end of a drain. */
 const FINAL_NOTICE_MS = 300;
 
-/** The open connections of WebSocket. */
 export class Connections extends OpenConnections<Connection> {
   readonly #queuesMaxBytes: number;
 
@@ -25,8 +21,8 @@ export class Connections extends OpenConnections<Connection> {
   }
 
   /**
-   * Tells every connection to go: at once, or when its calls are answered. After `graceMs` what is left is cut.
-   * @returns whether nothing had to be cut.
+   * Ends every connection once its calls are answered; after `graceMs` the rest is terminated.
+   * @returns whether none had to be terminated.
    */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();

@@ -7,13 +7,11 @@ import {
   type EnvelopeLimits,
 } from '../../protocol/request-envelope.ts';
 
-/** A call of the client. */
 export type ClientCall = EnvelopeItem & { kind: 'call' };
 
-/** What came of a message: an envelope, or why it is none. */
 export type Received = Readonly<{ envelope: Envelope; failure: null } | { envelope: null; failure: Failure }>;
 
-/** A message as JSON-RPC. Binary messages that hold UTF-8 are texts, as for Agave. */
+/** Decodes a JSON-RPC message. Binary messages with UTF-8 are accepted, as in Agave. */
 export function decodeMessage(message: Buffer, limits: EnvelopeLimits): Received {
   try {
     return { envelope: decodeEnvelope(message, limits), failure: null };
@@ -23,6 +21,5 @@ export function decodeMessage(message: Buffer, limits: EnvelopeLimits): Received
   }
 }
 
-/** What a call does to subscriptions; undefined when it is an ordinary one. */
 export const subscriptionMethodOf = ({ method }: ClientCall): SubscriptionMethod | undefined =>
   subscriptionByMethod(method);

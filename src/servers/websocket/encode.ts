@@ -6,10 +6,10 @@ const BATCH_CLOSE = Buffer.from(']');
 
 const FIN_PONG = 0x8a;
 
-/** An unmasked ping without content. Source: RFC 6455 §5.5.2. */
+/** Ping without payload. Source: RFC 6455 §5.5.2. */
 export const PING_FRAME = Buffer.from([0x89, 0]);
 
-/** The pong to a ping of the client. @param content - that of the ping, 0 to 125 bytes. */
+/** @param content - payload of the ping, 0 to 125 bytes. */
 export function pongFrame(content: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(2 + content.length);
   frame[0] = FIN_PONG;
@@ -18,7 +18,6 @@ export function pongFrame(content: Buffer): Buffer {
   return frame;
 }
 
-/** The frame of a batch's answers, in the order given. */
 export function batchFrame(responses: readonly Buffer[][]): Buffer {
   const pieces: Buffer[] = [];
   for (const response of responses) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...response);

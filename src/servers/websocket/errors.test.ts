@@ -3,18 +3,18 @@ import { Failure, type FailureCode, failures } from '../../protocol/errors.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { closeReason, errorBody, faultOf } from './errors.ts';
 
-/** What a client may be sent as a close code. Source: RFC 6455 §7.4, IANA's registry. */
+/** Close codes that a server may send. Source: RFC 6455 §7.4, IANA registry. */
 const codes = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013];
 
-describe('the end of a connection', () => {
-  it.each(Object.keys(failures) as FailureCode[])('with %s fits into a close frame', (code) => {
+describe('closeReason', () => {
+  it.each(Object.keys(failures) as FailureCode[])('fits %s into a close frame', (code) => {
     const reason = closeReason(new Failure(code));
     expect(reason).toBe(`${code}: ${failures[code].text}`);
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
     expect(codes).toContain(failures[code].close);
   });
 
-  it('says how far behind the client was, and fits even so', () => {
+  it('includes how far a lagging client is behind', () => {
     const facts = { bytes: 8_388_608, messages: 12_345 };
     const reason = closeReason(new Failure('LAGGING', { facts }));
     expect(reason).toContain('(8388608 bytes behind)');
@@ -29,11 +29,11 @@ describe('the end of a connection', () => {
     [1008, 1009],
     [1009, 1009],
     [4000, 1002],
-  ])('that ws proposes with %i has the row of %i', (proposed, sent) => {
+  ])('maps the close code %i proposed by ws to %i', (proposed, sent) => {
     expect(faultOf(proposed, 1_048_576).row.close).toBe(sent);
   });
 
-  it('says how long a message may be', () => {
+  it('includes the message size limit', () => {
     const reason = closeReason(faultOf(1009, 1_048_576));
     expect(reason).toBe(
       'MESSAGE_TOO_LARGE: The message is larger than this key may send (at most 1048576 bytes)',
@@ -42,7 +42,7 @@ describe('the end of a connection', () => {
   });
 });
 
-it('writes refusals as JSON-RPC errors', () => {
+it('writes failures as JSON-RPC errors', () => {
   expect(String(errorBody(invalidParams('wrong', { a: 2n ** 60n })))).toBe(
     '{"code":-32602,"message":"wrong","data":{"a":1152921504606846976}}',
   );

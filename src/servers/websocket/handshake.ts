@@ -4,13 +4,12 @@ import { Failure } from '../../protocol/errors.ts';
 /** 16 bytes in base64. Source: RFC 6455 §4.2.1. */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
-/** The only one in which connections are upgraded here. Source: RFC 6455 §4.2.1. */
+/** Source: RFC 6455 §4.2.1. */
 const HTTP_VERSION = '1.1';
 
-/** What is added to a refusal that asks for another handshake. */
 export const upgradeHeaders = { upgrade: 'websocket', 'sec-websocket-version': VERSION };
 
-/** What is wrong with the opening handshake of a request that asks for an upgrade to WebSocket; null: nothing. */
+/** Checks the opening handshake; null when it is valid. */
 export function handshakeFault({ headers, httpVersion }: IncomingMessage): Failure | null {
   if (httpVersion !== HTTP_VERSION) return new Failure('MALFORMED_HTTP');
   if (headers['sec-websocket-version'] !== VERSION) return new Failure('UPGRADE_REQUIRED');

@@ -1,22 +1,22 @@
 import type { Failure } from '../../protocol/errors.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 
-/** The client's end of a connection, as those see it who talk to it. */
+/** The client side of a connection. */
 export interface Peer {
-  /** Whether anything may still be sent; false as soon as the connection is ending. */
+  /** False as soon as the connection is closing. */
   readonly isOpen: boolean;
-  /** More waits for the client to read than should: nothing more is asked for in its name. */
+  /** The queue is full; no further calls are dispatched. */
   readonly isFull: boolean;
-  /** Sends a frame; nothing when the connection is ending. */
+  /** Sends a frame unless the connection is closing. */
   send(frame: Buffer): void;
-  /** Sends the answer to a call that was made: however large it is, the client asked for it. */
+  /** Sends the response to a call, whatever its size. */
   sendResponse(frame: Buffer): void;
-  /** Sends a notification, which is metered. */
+  /** Sends a metered notification. */
   sendNotification(frame: NotificationFrame): void;
-  /** Ends the connection with the close code and text of the failure. */
+  /** Closes with the close code and text of a failure. */
   end(failure: Failure): void;
   /** A message was answered. */
   onSettled(): void;
-  /** Something of ours went wrong: logged, and the connection ends with INTERNAL. */
+  /** Logs an unexpected exception and closes with INTERNAL. */
   onError(thrown: unknown): void;
 }

@@ -28,13 +28,13 @@ export type WebSocketOptions = ConnectionOptions &
   ConnectionsOptions &
   Readonly<{
     path: string;
-    /** The network of calls and subscriptions; the query may name no other. */
+    /** Network of calls and subscriptions; a query naming another is refused. */
     network: Network;
-    /** Connections of all keys together; beyond them a handshake gets OVERLOADED. */
+    /** Connections of all keys; beyond them a handshake gets OVERLOADED. */
     connectionsMax: number;
-    /** Calls of all connections that are answered at a time; beyond them a call gets OVERLOADED. */
+    /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
     allCallsInFlightMax: number;
-    /** How long the client's close frame is waited for before the socket is closed. */
+    /** Time to wait for the client's close frame. */
     closeTimeoutMs: number;
     proxies: TrustedProxies;
   }>;
@@ -61,13 +61,13 @@ export const webSocketOptions: WebSocketOptions = {
   proxies: noProxies,
 };
 
-/** Fragments of one message: each may keep alive the whole piece in which it came. */
+/** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
-/** Bytes of a message that come at once at least, on average; what comes in smaller pieces is refused. */
+/** Minimum average chunk size of a message; smaller chunks are refused. */
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
-/** JSON-RPC over WebSocket: the handshake, and the connections that come of it. */
+/** JSON-RPC over WebSocket: handshakes and connections. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
@@ -75,7 +75,7 @@ export class WebSocketDialect implements HttpUpgrade {
   readonly #options: WebSocketOptions;
   readonly #connections: Connections;
   readonly #context: ConnectionContext;
-  /** By the bytes of a message that a plan allows. There are as many as plans have different limits. */
+  /** By message size limit of the plan. */
   readonly #receivers = new Map<number, Receiver>();
 
   constructor(handler: WebSocketHandler, log: Logger, options: Partial<WebSocketOptions> = {}) {
@@ -92,12 +92,11 @@ export class WebSocketDialect implements HttpUpgrade {
     };
   }
 
-  /** Connections that are open. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** What plain requests get on the path. */
+  /** Responses to requests without an upgrade. */
   get routes(): HttpRoutes {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
@@ -126,7 +125,7 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** Subscriptions come from the nodes of one network only. @throws Failure */
+  /** Only the nodes of one network feed subscriptions. @throws Failure */
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
     const session = this.#handler.connect(caller, 'rpc', network, onEnd);
@@ -154,8 +153,8 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 
   /**
-   * What would keep this caller from a connection, were it one: browsers do not show why a handshake was refused, so
-   * that a plain request has to. UPGRADE_REQUIRED when nothing else.
+   * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
+   * refused. UPGRADE_REQUIRED if it would succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
@@ -168,14 +167,14 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** @returns null when the client was gone already. */
+  /** @returns null when the client has disconnected. */
   #completeHandshake(
     request: IncomingMessage,
     socket: Socket,
     head: Buffer,
     session: Session,
   ): Connection | null {
-    // None is spoken here, and one that is malformed is no reason to refuse.
+    // No subprotocols are supported; a malformed header must not fail the handshake.
     delete request.headers['sec-websocket-protocol'];
     let connection: Connection | null = null;
     this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
@@ -195,7 +194,6 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 }
 
-/** What shakes hands, and reads frames under one limit of messages. */
 type Receiver = Server<typeof ClientSocket>;
 
 function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiver {
@@ -203,7 +201,7 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Ours, in the queue with everything else.
+    // Pongs go through the outbox.
     autoPong: false,
     WebSocket: ClientSocket,
     maxPayload: messageMaxBytes,

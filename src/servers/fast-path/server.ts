@@ -1,25 +1,26 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { FallbackListener, Listener } from '../http/fallback-listener.ts';
-import { OpenConnections } from '../open-connections.ts';
+import { OpenConnections } from '../connection-lifecycle.ts';
+import type { FallbackListener, Listener } from '../http/routes.ts';
 import type { RpcCalls } from '../rpc/calls.ts';
-import { CoarseClock } from './coarse-clock.ts';
-import { CredentialCache } from './credential-cache.ts';
-import { FastConnection } from './fast-connection.ts';
-import { FastHead } from './fast-head.ts';
-import type { FastHttpContext, OpenConnection } from './fast-http-context.ts';
-import { type FastHttpOptions, fastHttpOptions } from './fast-http-options.ts';
-import { FastSocket } from './fast-socket.ts';
-import { HostCheck } from './host-check.ts';
-import { LastValueCache } from './last-value-cache.ts';
-import { ResponseWriter } from './response-writer.ts';
+import { CredentialCache, HostCheck, LastValueCache } from './caller-reader.ts';
+import { FastConnection } from './connection.ts';
+import {
+  CoarseClock,
+  type FastHttpContext,
+  type FastHttpOptions,
+  fastHttpOptions,
+  type OpenConnection,
+} from './context.ts';
+import { FastHead } from './decode.ts';
+import { ResponseWriter } from './encode.ts';
+import { FastSocket } from './socket.ts';
 
-/** How often connections are looked for that are overdue, as a share of the shortest timeout, and at least. */
+/** Sweeps per shortest timeout, and the longest interval between them. */
 const TIMEOUT_CHECKS = 4;
 const SWEEP_MAX_MS = 1_000;
 
-/** The open connections. One timer looks after all of them. */
 class FastConnections extends OpenConnections<OpenConnection> {
   readonly #clock: CoarseClock;
 
@@ -43,9 +44,8 @@ class FastConnections extends OpenConnections<OpenConnection> {
 }
 
 /**
- * The fast way for JSON-RPC over HTTP: ordinary calls are read and answered on the bare connection, since node:http
- * costs more than all the rest of their way. Connections with anything else on them go to node:http, at the first
- * message of that kind and for good; what is refused of bytes that are no request, is refused there.
+ * HTTP server for JSON-RPC calls on bare sockets: node:http costs more per request than everything else together.
+ * At the first request of any other kind the connection moves to node:http for good.
  */
 export class FastHttpServer implements Listener, FastHttpContext {
   readonly options: FastHttpOptions;
@@ -77,13 +77,12 @@ export class FastHttpServer implements Listener, FastHttpContext {
     return this.#inFlight;
   }
 
-  /** Connections that are open here. */
   get connections(): number {
     return this.#connections.size;
   }
 
   get fallback(): FallbackListener {
-    if (this.#fallback === null) throw new Error('the door stands before nothing');
+    if (this.#fallback === null) throw new Error('FastHttpServer has no fallback: call setFallback first');
     return this.#fallback;
   }
 

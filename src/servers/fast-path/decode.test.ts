@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { HttpParser } from '../../http/llhttp.ts';
-import { FastHead, NOT_FAST, type Span } from './fast-head.ts';
+import { FastHead, NOT_FAST, type Span } from './decode.ts';
 
 const PATH = '/v1/rpc';
 const head = new FastHead(PATH, 1_024);
@@ -13,8 +13,8 @@ const usual = ['Host: a', 'Content-Type: application/json', 'Content-Length: 12'
 const textOf = (bytes: Buffer, { isPresent, start, end }: Span): string | null =>
   isPresent ? bytes.toString('latin1', start, end) : null;
 
-describe('a head for the fast way', () => {
-  it('is read with what says how it is answered', () => {
+describe('FastHead', () => {
+  it('reads the headers of interest', () => {
     const fields = ['aUthorization:Bearer abc  ', 'x-forwarded-for: 1.2.3.4\t', 'other: 1'];
     const bytes = Buffer.concat([
       Buffer.from('before'),
@@ -34,7 +34,7 @@ describe('a head for the fast way', () => {
     expect([head.contentLength, head.keepAlive]).toEqual([12, true]);
   });
 
-  it('holds nothing of the one before', () => {
+  it('keeps nothing of the previous head', () => {
     const first = request([...usual, 'origin: https://a.example', 'connection: close'], `${PATH}?x`);
     expect(head.read(first, 0, first.length)).toBe(first.length);
     expect([textOf(first, head.origin), head.keepAlive]).toEqual(['https://a.example', false]);
@@ -52,43 +52,43 @@ describe('a head for the fast way', () => {
     ['another method', Buffer.from(request(usual).toString().replace('POST', 'PUT'))],
     ['another path', request(usual, '/v1/rpcs')],
     ['a path below', request(usual, '/v1/rpc/')],
-    ['a target with its authority', request(usual, 'http://a/v1/rpc')],
+    ['an absolute target', request(usual, 'http://a/v1/rpc')],
     ['an older version', request(usual, PATH, 'HTTP/1.0')],
     ['no host', request(usual.slice(1))],
     ['two hosts', request([...usual, 'host: a'])],
     ['no length', request(usual.slice(0, 2))],
     ['two lengths', request([...usual, 'content-length: 12'])],
-    ['a length that is too long', request([...usual.slice(0, 2), 'content-length: 1000000000'])],
-    ['chunks', request([...usual.slice(0, 2), 'transfer-encoding: chunked'])],
-    ['a length and chunks', request([...usual, 'transfer-encoding: chunked'])],
-    ['a packed body', request([...usual, 'content-encoding: gzip'])],
+    ['a length with too many digits', request([...usual.slice(0, 2), 'content-length: 1000000000'])],
+    ['a chunked body', request([...usual.slice(0, 2), 'transfer-encoding: chunked'])],
+    ['a length and a chunked body', request([...usual, 'transfer-encoding: chunked'])],
+    ['a compressed body', request([...usual, 'content-encoding: gzip'])],
     ['an expectation', request([...usual, 'expect: 100-continue'])],
-    ['another protocol', request([...usual, 'connection: upgrade', 'upgrade: websocket'])],
+    ['an upgrade', request([...usual, 'connection: upgrade', 'upgrade: websocket'])],
     ['a credential twice', request([...usual, 'authorization: a', 'authorization: b'])],
-    ['a line that goes on', request([...usual, 'authorization: a', ' b'])],
+    ['a folded header', request([...usual, 'authorization: a', ' b'])],
     ['a space before a colon', request([...usual, 'x : 1'])],
-    ['more fields than are counted', request([...usual, ...Array<string>(70).fill('x: 1')])],
-    ['more bytes than are looked at', request([...usual, `x: ${'y'.repeat(1_024)}`])],
+    ['too many headers', request([...usual, ...Array<string>(70).fill('x: 1')])],
+    ['a head that is too large', request([...usual, `x: ${'y'.repeat(1_024)}`])],
     ['line feeds alone', Buffer.from(request(usual).toString().replaceAll('\r\n', '\n'))],
-    ['lines before it', Buffer.from(`\r\n${request(usual)}`)],
-    ['nonsense', Buffer.from('\x16\x03\x01')],
+    ['a leading empty line', Buffer.from(`\r\n${request(usual)}`)],
+    ['TLS bytes', Buffer.from('\x16\x03\x01')],
   ];
 
-  it.each(odd)('is none with %s, and the next is read all the same', (_what, bytes) => {
+  it.each(odd)('rejects a head with %s and reads the next one', (_what, bytes) => {
     expect(head.read(bytes, 0, bytes.length)).toBe(NOT_FAST);
     const next = request(usual);
     expect(head.read(next, 0, next.length)).toBe(next.length);
   });
 
-  it('is none for as long as it is not whole', () => {
+  it('rejects an incomplete head', () => {
     const bytes = request(usual);
     for (let end = 0; end < bytes.length; end++) expect(head.read(bytes, 0, end)).toBe(NOT_FAST);
     expect(head.read(bytes, 0, bytes.length)).toBe(bytes.length);
   });
 });
 
-describe('an ordinary head', () => {
-  /** No head with it is read without the parser. */
+describe('the simple header parser', () => {
+  /** Forces the head through llhttp. */
   const BEYOND_ASCII = 'x: \xe9';
   const found = (lines: readonly string[], to: string, of: string) => {
     const bytes = request(lines, to, of);
@@ -98,7 +98,7 @@ describe('an ordinary head', () => {
     return [head.contentLength, head.keepAlive, ...spans.map((each) => textOf(bytes, each))];
   };
 
-  it('is read without the parser', () => {
+  it('reads a common head without llhttp', () => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     const bytes = request([...usual, 'authorization: Bearer abc', 'connection: close'], `${PATH}?api-key=x`);
     expect(head.read(bytes, 0, bytes.length)).toBe(bytes.length);
@@ -160,7 +160,7 @@ describe('an ordinary head', () => {
   );
   const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', ' HTTP/1.1');
 
-  it('is read as the parser reads it', () => {
+  it('reads heads like llhttp', () => {
     let fast = 0;
     fc.assert(
       fc.property(
@@ -170,9 +170,9 @@ describe('an ordinary head', () => {
         fc.boolean(),
         (lines, to, of, isUsual) => {
           const all = isUsual ? [...usual, ...lines] : lines;
-          const plainly = found(all, to, of);
-          if (plainly !== null) fast++;
-          expect(plainly).toEqual(found([BEYOND_ASCII, ...all], to, of));
+          const simple = found(all, to, of);
+          if (simple !== null) fast++;
+          expect(simple).toEqual(found([BEYOND_ASCII, ...all], to, of));
         },
       ),
       { numRuns: 20_000 },

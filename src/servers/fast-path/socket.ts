@@ -1,33 +1,27 @@
 import { Socket } from 'node:net';
 
-/** What a socket of node:net has behind it. None of that is promised, so it is looked at before it is used. */
+/** Internals of node:net sockets. Undocumented, so their presence is checked before use. */
 type Handle = Readonly<{ readStart(): number; useUserBuffer(buffer: Uint8Array): void }>;
 type SocketInternals = { _handle?: Handle | null; _server?: object | null; server?: object | null };
 
-/** All connections are read into this, one after the other; what is to stay is copied. */
+/** Read buffer of all connections; listeners copy what they keep. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Hears of a connection. Must not throw. */
+/** Must not throw. */
 export interface SocketListener {
-  /** @param bytes - hold only until it returns. */
+  /** @param bytes - valid until it returns. */
   onData(bytes: Buffer, end: number): void;
-  /** The other side writes nothing more. */
   onEnd(): void;
   onClose(): void;
 }
 
-/**
- * A connection that is read into memory which all of them share, where the runtime lets that be done; else from the
- * events of its socket, which costs more.
- */
+/** Socket that reads into the shared buffer if the runtime supports it, else from `data` events, which cost more. */
 export class FastSocket {
-  /** What is written to. */
   readonly socket: Socket;
-  /** Whether it is read into shared memory. */
   readonly isShared: boolean;
   #listener: SocketListener | null = null;
 
-  /** @param from - a socket of which nothing was read; not to be used any more. */
+  /** @param from - a socket that was not read from; not to be used afterwards. */
   constructor(from: Socket, sharesReads: boolean) {
     this.isShared = sharesReads && isMovable(from);
     this.socket = this.isShared ? moveHandle(from, this.#onSharedRead) : from;
@@ -37,13 +31,12 @@ export class FastSocket {
     this.socket.on('close', this.#onClose);
   }
 
-  /** Tells of what happens from now on. */
   listen(listener: SocketListener): void {
     this.#listener = listener;
     if (!this.isShared) this.socket.on('data', this.#onData);
   }
 
-  /** Lets go of the connection. @returns a socket as node:net has them, of which nobody here hears any more. */
+  /** Hands the connection over. @returns an ordinary socket without listeners of this class. */
   detach(): Socket {
     const { socket } = this;
     socket.off('error', ignore);
@@ -52,7 +45,7 @@ export class FastSocket {
     socket.off('close', this.#onClose);
     socket.off('data', this.#onData);
     if (!this.isShared) return socket;
-    // By hand, because the handle goes on reading into memory that is given to it.
+    // The handle keeps reading into a user buffer, so data is pushed by hand.
     const to: Socket = moveHandle(socket, (end) => to.push(Buffer.from(shared.subarray(0, end))));
     return to;
   }
@@ -69,15 +62,14 @@ export class FastSocket {
 
 const ignore = (): void => {};
 
-/** Whether a socket's handle can be given to another socket. */
 function isMovable(socket: Socket): boolean {
   const { _handle: handle } = socket as SocketInternals;
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
 /**
- * The same connection as another socket, that reads into shared memory. Listeners to `close` go with it.
- * @param read - gets how much was read; false: no more for now.
+ * Moves a connection with its `close` listeners to a new socket that reads into the shared buffer.
+ * @param onRead - gets the number of bytes read; returns false to pause reading.
  */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
@@ -85,7 +77,7 @@ function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const options: object = { handle: internals._handle, allowHalfOpen: true, onread };
   internals._handle = null;
   const to = new Socket(options);
-  // Whoever listens for connections counts each until the socket is destroyed that says it is one of theirs.
+  // The net.Server counts a connection until the socket that refers to it is destroyed.
   const target = to as SocketInternals;
   target._server = internals._server ?? null;
   target.server = internals.server ?? null;
