@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { CidrSet, parseIpAddress } from '../base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 
@@ -69,4 +69,12 @@ export class ConnectionCaps {
     if (remaining > 0) this.#open.set(site, remaining);
     else this.#open.delete(site);
   }
+}
+
+/**
+ * Limits the connections of a server; further ones are closed at once. In a cluster, Node.js would otherwise pass excess
+ * connections on to other workers, forever if all are full. `dropMaxConnection` is missing in the types.
+ */
+export function setConnectionsMax(server: Server, connectionsMax: number): void {
+  Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });
 }

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { refuse } from '../http/refuse.ts';
+import { refuse } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, NOT_FOUND_PAGE, PageVerbs } from '../http/routes.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
-import { notBuiltPage } from './not-built-page.ts';
 
 /** Paths of the dashboard's pages. A test compares them with web/src/routes.tsx. */
 export const dashboardPaths = [
@@ -104,3 +103,25 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     [NOT_FOUND_PAGE, new PageVerbs([['GET', pageWith(404)]])],
   ]);
 }
+
+/** Shown before the first build of the dashboard. */
+export const notBuiltPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Solway: dashboard not built</title>
+</head>
+<body>
+<main>
+<h1>The dashboard has not been built</h1>
+<p>The service is running without its dashboard. In the source folder, run</p>
+<pre>npm run build:web</pre>
+<p>and reload this page. The service does not need a restart.</p>
+<p>The APIs are available: see the <a href="/docs">REST API reference</a>; the control API is under
+<code>/api/v1</code>.</p>
+</main>
+</body>
+</html>
+`;

@@ -142,7 +142,11 @@ export class CredentialCache {
   of(bytes: Buffer, start: number, end: number): CachedAuthorization {
     const index = indexOf(bytes, start, end);
     const cached = this.#entries[index] ?? null;
-    if (cached !== null && cached.bytes.length === end - start && isSame(cached.bytes, end - start, bytes, start))
+    if (
+      cached !== null &&
+      cached.bytes.length === end - start &&
+      isSame(cached.bytes, end - start, bytes, start)
+    )
       return cached;
     const copy = Buffer.allocUnsafeSlow(end - start);
     bytes.copy(copy, 0, start, end);

@@ -5,17 +5,22 @@ import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import { ReadPause } from '../read-pause.ts';
-import type { Compressors } from './compressed-batches.ts';
-import type { CallHead } from './decode.ts';
-import { refusalHeaders, responseEncoding, responseHeaders } from './encode.ts';
-import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
-import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
+import { ReadPause } from '../connection-lifecycle.ts';
+import type { Compressors } from './batches.ts';
+import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './call-handler.ts';
+import { type CallHead, type RequestBudget, RequestFrames } from './decode.ts';
+import {
+  type Ending,
+  endingOf,
+  endingOfFailure,
+  okay,
+  refusalHeaders,
+  responseEncoding,
+  responseHeaders,
+  trailersOf,
+} from './encode.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { type FlushSchedulers, Outbox, type OutboxListener } from './outbox.ts';
-import type { QueueBudget } from './queue-budget.ts';
-import type { RequestBudget } from './request-budget.ts';
-import { RequestFrames } from './request-frames.ts';
+import { type FlushSchedulers, Outbox, type OutboxListener, type QueueBudget } from './outbox.ts';
 
 /** Parts shared by all calls of a connection. */
 export type CallContext = Readonly<{

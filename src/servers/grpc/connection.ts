@@ -7,12 +7,11 @@ import {
 import type { Socket } from 'node:net';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { Heartbeat } from '../heartbeat.ts';
+import { Heartbeat } from '../connection-lifecycle.ts';
+import { LeakyBucket } from './abuse-limits.ts';
 import { Call, type CallContext, refuseStream } from './call.ts';
 import { decodeHead, isGrpc } from './decode.ts';
-import { refusalHeaders } from './encode.ts';
-import { endingOf, endingOfFailure } from './errors.ts';
-import { LeakyBucket } from './leaky-bucket.ts';
+import { endingOf, endingOfFailure, refusalHeaders } from './encode.ts';
 import type { Services } from './services.ts';
 
 export type ConnectionEvents = Readonly<{
@@ -124,7 +123,8 @@ export class Connection {
       if (sizeOf(raw) > this.#context.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
       this.#call(stream, headers);
     } catch (thrown) {
-      if (endingOf(thrown) === null) this.#context.log.error({ err: thrown }, 'gRPC call failed unexpectedly');
+      if (endingOf(thrown) === null)
+        this.#context.log.error({ err: thrown }, 'gRPC call failed unexpectedly');
       refuseStream(stream, refusalHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
     }
   }

@@ -1,22 +1,22 @@
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { type ConnectionCapsOptions, connectionCaps } from '../connection-caps.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
+import type { TlsIdentity } from '../tls.ts';
 
-/** Whose answers are compressed: nobody's, those of clients that send compressed, of all who take it. */
-export type GrpcCompression = 'never' | 'sender' | 'accepted';
 /** Responses to compress: none, those to clients that compress requests, or those to all that accept it. */
+export type GrpcCompression = 'never' | 'sender' | 'accepted';
+
 export type GrpcServerOptions = ConnectionCapsOptions &
   Readonly<{
-    /** Address to listen on. */
     host: string;
+    /** 0 takes a free port. */
     port: number;
-    /** null: HTTP/2 in plain text, with prior knowledge. */
-    tls: TlsIdentity | null;
     /** null: HTTP/2 in plain text with prior knowledge. */
+    tls: TlsIdentity | null;
+    proxies: TrustedProxies;
 
-    /** Connections beyond this many are closed at once. */
-    connectionsMax: number;
     /** Connections beyond this number are closed at once. */
+    connectionsMax: number;
+    /** Open calls per connection (SETTINGS_MAX_CONCURRENT_STREAMS). */
     streamsPerConnectionMax: number;
     /** Open streams with a key; beyond them a call gets OVERLOADED. */
     streamsMax: number;

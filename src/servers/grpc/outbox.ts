@@ -2,9 +2,7 @@ import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
 import type { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import type { CompressedBatches } from './compressed-batches.ts';
-import { BATCH_MAX_BYTES, FrameBatches, type Slab, writeHead } from './frame-batches.ts';
-import type { QueueBudget } from './queue-budget.ts';
+import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, writeHead } from './batches.ts';
 
 export type OutboxOptions = Readonly<{
   queueMaxMessages: number;
@@ -249,4 +247,37 @@ export class Outbox {
     if (this.#state === 'open' && this.#queuedBytes < BATCH_MAX_BYTES) this.#schedule();
     else this.flush();
   };
+}
+
+/** Budget of bytes queued for all clients. */
+export class QueueBudget {
+  readonly #maxBytes: number;
+  readonly #onOverflow: (bytes: number) => void;
+  #bytes = 0;
+  #isScheduled = false;
+
+  /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
+  constructor(maxBytes: number, onOverflow: (bytes: number) => void) {
+    this.#maxBytes = maxBytes;
+    this.#onOverflow = onOverflow;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#maxBytes || this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const tooMany = this.#bytes - this.#maxBytes;
+      if (tooMany > 0) this.#onOverflow(tooMany);
+    });
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
 }

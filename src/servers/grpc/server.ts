@@ -6,19 +6,18 @@ import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
-import { ConnectionCaps } from '../connection-caps.ts';
-import { setConnectionsMax } from '../connections-max.ts';
-import { TlsEntry } from '../tls-entry.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
-import { AbuseBlocklist } from './abuse-blocklist.ts';
-import { Compressors } from './compressed-batches.ts';
+import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { OpenConnections } from '../connection-lifecycle.ts';
+import { TlsEntry, type TlsIdentity } from '../tls.ts';
+import { AbuseBlocklist } from './abuse-limits.ts';
+import { Compressors } from './batches.ts';
+import type { Call } from './call.ts';
 import { Connection, type ConnectionContext } from './connection.ts';
-import { Connections } from './connections.ts';
-import type { HealthFacts } from './health.ts';
+import { RequestBudget } from './decode.ts';
 import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
-import { QueueBudget } from './queue-budget.ts';
-import { RequestBudget } from './request-budget.ts';
+import { QueueBudget } from './outbox.ts';
 import { Services } from './services.ts';
+import type { HealthFacts } from './standard-services.ts';
 
 export type GrpcServerParts = Readonly<{ handler: GeyserHandler; health: HealthFacts; log: Logger }>;
 
@@ -213,4 +212,52 @@ function sweepIntervalOf(options: GrpcServerOptions): number {
   const times = [pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs];
   times.push(options.keylessStreamMaxMs);
   return Math.min(...times, handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs) / 4;
+}
+
+const SWEEP_INTERVAL_MS = 1_000;
+
+/** Share of the queued bytes that is freed at least when the budget is exceeded. */
+const FREED_SHARE = 0.1;
+
+export class Connections extends OpenConnections<Connection> {
+  /** @param sweepIntervalMs - at most one second is used. */
+  constructor(sweepIntervalMs: number) {
+    super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
+  }
+
+  /** Drains all connections and closes the rest after `graceMs`. @returns whether none had to be closed. */
+  async drain(graceMs: number): Promise<boolean> {
+    for (const connection of this.open) connection.drain();
+    if (await this.waitUntilEmpty(graceMs)) return true;
+    const all = this.waitUntilEmpty();
+    this.destroy();
+    await all;
+    return false;
+  }
+
+  destroy(): void {
+    for (const connection of this.open) connection.destroy();
+  }
+
+  /** Ends the calls with the largest queues until `bytes` are free. */
+  freeBytes(bytes: number): void {
+    const lagging: Call[] = [];
+    let queued = 0;
+    for (const connection of this.open) {
+      for (const call of connection.calls) {
+        queued += call.queuedBytes;
+        if (call.queuedBytes > 0) lagging.push(call);
+      }
+    }
+    let remaining = Math.max(bytes, queued * FREED_SHARE);
+    for (const call of lagging.sort((a, b) => b.queuedBytes - a.queuedBytes)) {
+      if (remaining <= 0) return;
+      remaining -= call.queuedBytes;
+      call.cut();
+    }
+  }
+
+  protected sweep(nowMs: number): void {
+    for (const connection of this.open) connection.tick(nowMs);
+  }
 }

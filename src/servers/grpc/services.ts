@@ -1,21 +1,22 @@
 import { Failure } from '../../protocol/errors.ts';
 import { reflectionPaths } from '../../protocol/grpc/reflection.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
 import {
   type GeyserHandler,
   type StreamRpc,
   type UnaryRpc,
   unaryRpcs,
 } from '../../streams/geyser/geyser-handler.ts';
-import { CountedCall } from './counted-call.ts';
-import type { CallHandlerFactory, CallPeer, GrpcCallHandler } from './grpc-call-handler.ts';
-import type { HealthFacts } from './health.ts';
-import { checkHealth, HealthWatch } from './health-calls.ts';
-import { KeylessStreams } from './keyless-streams.ts';
+import {
+  type CallHandlerFactory,
+  type CallPeer,
+  CountedCall,
+  type GrpcCallHandler,
+  UnaryCall,
+} from './call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { PingTails } from './ping-tails.ts';
-import { ReflectionCall } from './reflection-call.ts';
-import { SubscribeCall } from './subscribe-call.ts';
-import { UnaryCall } from './unary-call.ts';
+import { checkHealth, type HealthFacts, HealthWatch, ReflectionCall } from './standard-services.ts';
+import { PingTails, SubscribeCall } from './subscribe-call.ts';
 
 const streamPaths: Readonly<Record<StreamRpc, string>> = {
   Subscribe: '/geyser.Geyser/Subscribe',
@@ -114,5 +115,69 @@ export class Services {
         this.#streams -= 1;
       });
     });
+  }
+}
+
+type Limits = Pick<
+  GrpcServerOptions,
+  'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
+>;
+
+/**
+ * Limit of streams without a key: health and reflection. They have a separate, small limit and a maximum age, so that
+ * they cannot exhaust the streams of customers.
+ */
+export class KeylessStreams {
+  readonly #limits: Limits;
+  readonly #byConnection = new WeakMap<object, number>();
+  #open = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  wrap(createHandler: (peer: CallPeer) => GrpcCallHandler): CallHandlerFactory {
+    return (peer) => {
+      const { keylessStreamsMax, keylessStreamsPerConnectionMax, keylessStreamMaxMs } = this.#limits;
+      const isFull = this.#open >= keylessStreamsMax;
+      if (isFull || this.#countOf(peer.connection) >= keylessStreamsPerConnectionMax) {
+        throw new Failure('OVERLOADED');
+      }
+      const endsAtMs = performance.now() + keylessStreamMaxMs;
+      const stream = new TimedCall(
+        createHandler(peer),
+        () => this.#count(peer.connection, -1),
+        peer,
+        endsAtMs,
+      );
+      this.#count(peer.connection, 1);
+      return stream;
+    };
+  }
+
+  #countOf(connection: object): number {
+    return this.#byConnection.get(connection) ?? 0;
+  }
+
+  #count(connection: object, by: 1 | -1): void {
+    this.#open += by;
+    this.#byConnection.set(connection, this.#countOf(connection) + by);
+  }
+}
+
+/** A call with a maximum age. */
+class TimedCall extends CountedCall {
+  readonly #peer: CallPeer;
+  readonly #endsAtMs: number;
+
+  constructor(handler: GrpcCallHandler, release: () => void, peer: CallPeer, endsAtMs: number) {
+    super(handler, release);
+    this.#peer = peer;
+    this.#endsAtMs = endsAtMs;
+  }
+
+  override tick(nowMs: number): void {
+    if (nowMs < this.#endsAtMs) super.tick(nowMs);
+    else this.#peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
   }
 }

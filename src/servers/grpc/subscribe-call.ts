@@ -10,9 +10,7 @@ import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.t
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink, StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
-import { type CallPeer, type GrpcCallHandler, NO_NAMES } from './grpc-call-handler.ts';
-import type { PingTails } from './ping-tails.ts';
-import { notOneRequest } from './unary-call.ts';
+import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
@@ -151,5 +149,29 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #meter(): void {
     const { messages, bytes } = this.#peer.takeSent();
     if (messages > 0) this.#stream.recordSent(messages, bytes);
+  }
+}
+
+type Encode = (createdAt: Uint8Array) => Uint8Array;
+
+/** Ping messages; those due in the same tick share their bytes. */
+export class PingTails {
+  readonly intervalMs: number;
+  readonly #tails = new Map<Encode, Uint8Array>();
+  #atMs = 0;
+
+  constructor(intervalMs: number) {
+    this.intervalMs = intervalMs;
+  }
+
+  /** @param nowMs - of the tick. */
+  tail(encode: Encode, nowMs: number): Uint8Array {
+    if (nowMs !== this.#atMs) this.#tails.clear();
+    this.#atMs = nowMs;
+    const cached = this.#tails.get(encode);
+    if (cached !== undefined) return cached;
+    const encoded = encode(encodeTimestamp(BigInt(Date.now())));
+    this.#tails.set(encode, encoded);
+    return encoded;
   }
 }

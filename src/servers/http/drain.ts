@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TlsEntry } from '../tls-entry.ts';
-import type { Listener } from './fallback-listener.ts';
-import type { HttpUpgrade } from './routes.ts';
+import type { TlsEntry } from '../tls.ts';
+import type { HttpUpgrade, Listener } from './routes.ts';
 
 /** Time for requests in transit to arrive on idle connections before those close. */
 const ARRIVAL_GRACE_MS = 300;

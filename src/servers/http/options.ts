@@ -1,6 +1,6 @@
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { type ConnectionCapsOptions, connectionCaps } from '../connection-caps.ts';
-import type { TlsIdentity, TlsVersion } from '../tls-identity.ts';
+import type { TlsIdentity, TlsVersion } from '../tls.ts';
 
 export type HttpTls = TlsIdentity &
   Readonly<{

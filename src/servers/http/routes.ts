@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { type Refusals, refusalOf, refuse } from './encode.ts';
 
 /**
  * Handler of one HTTP request. An exception is logged and becomes a 500.
@@ -102,6 +104,7 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
 export interface HttpUpgrade {
   readonly paths: readonly string[];
   /** Value of the Upgrade header, in lower case. */
+  readonly protocol: string;
   /**
    * Takes over a connection, or refuses it in HTTP. An exception is logged and closes the connection.
    * @param head - bytes already received behind the request.
@@ -110,4 +113,83 @@ export interface HttpUpgrade {
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
   /** Ends all connections gracefully within `graceMs`, then closes the rest. @returns whether none had to be closed. */
   drain(graceMs: number): Promise<boolean>;
+}
+
+/** Routes requests to handlers by path and verb. */
+export class HttpDispatcher {
+  readonly #routes: HttpRoutes;
+  readonly #refusals: Refusals;
+  readonly #log: Logger;
+
+  constructor(routes: HttpRoutes, refusals: Refusals, log: Logger) {
+    this.#routes = routes;
+    this.#refusals = refusals;
+    this.#log = log;
+  }
+
+  dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
+    const verbs = findVerbs(this.#routes, path, request.method ?? '');
+    if (verbs === undefined) {
+      const notFoundPage = findNotFoundPage(this.#routes, request, path);
+      if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
+      else refuse(request, response, pathNotFound(this.#routes), {}, refusalOf(this.#refusals, path));
+      return;
+    }
+    const handler =
+      verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
+    if (handler === undefined) {
+      const allow = [...verbs.keys()].join(', ');
+      const failure = new Failure('METHOD_NOT_ALLOWED');
+      refuse(request, response, failure, { allow }, refusalOf(this.#refusals, path));
+      return;
+    }
+    this.#invoke(handler, request, response, query, path);
+  }
+
+  #invoke(
+    handler: HttpHandler,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+    path: string,
+  ): void {
+    const fail = (thrown: unknown): void => {
+      this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
+      if (response.headersSent) response.destroy();
+      else refuse(request, response, new Failure('INTERNAL'), {}, refusalOf(this.#refusals, path));
+    };
+    try {
+      handler(request, response, query, path)?.catch(fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  }
+}
+
+/** The node:http listener as the fast path sees it. */
+export interface FallbackListener {
+  /** Whether every response closes its connection. */
+  readonly draining: boolean;
+  /** Open requests of both servers. */
+  readonly inFlight: number;
+  /** A request of the fast path has ended. */
+  onRequestEnd(): void;
+  /**
+   * Takes over a connection between two requests.
+   * @param bytes - already read of the next request.
+   * @param isPipelined - they arrived while the request before them was answered.
+   */
+  adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
+}
+
+/** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
+export interface Listener {
+  readonly inFlight: number;
+  /** Called once, before the first connection. */
+  setFallback(fallback: FallbackListener): void;
+  /** Takes a connection that was not read from. */
+  accept(socket: Socket): void;
+  /** Closes connections that were used and have no request. */
+  closeIdle(): void;
+  closeAll(): void;
 }

@@ -1,31 +1,33 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { ConnectionCaps } from '../connection-caps.ts';
-import { TlsEntry } from '../tls-entry.ts';
-import type { TlsIdentity } from '../tls-identity.ts';
-import { type ClientError, codeOf, targetIn } from './client-error.ts';
+import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
   hasOpenResponses,
   isPipelined,
   isUntrusted,
   markUntrusted,
+  OpenRequests,
   responsesOf,
+  type StartRequest,
   setPipelined,
 } from './connection.ts';
-import { HttpDispatcher } from './dispatcher.ts';
+import { type ClientError, codeOf, faultOfHead, splitUrl, targetIn } from './decode.ts';
 import { HttpDrain } from './drain.ts';
-import type { FallbackListener, Listener } from './fallback-listener.ts';
-import { checkIntervalMs, createListener, interceptConnections } from './node-listener.ts';
-import { OpenRequests, type StartRequest } from './open-requests.ts';
+import { type Refusals, refusalOf, refuse, refuseSocket } from './encode.ts';
 import { type HttpOptions, httpOptions } from './options.ts';
-import { type Refusals, refusalOf, refuse, refuseSocket } from './refuse.ts';
-import { faultOfHead } from './request-head.ts';
-import { splitUrl } from './request-target.ts';
-import { type HttpRoutes, type HttpUpgrade, pathNotFound } from './routes.ts';
+import {
+  type FallbackListener,
+  HttpDispatcher,
+  type HttpRoutes,
+  type HttpUpgrade,
+  type Listener,
+  pathNotFound,
+} from './routes.ts';
 
 /** HTTP listener with its limits and routing; independent of the API formats. */
 export class HttpServer implements FallbackListener {
@@ -239,3 +241,43 @@ const ignore = (): void => {};
 /** ALPN protocol. Source: RFC 7301 §6. */
 const ALPN = 'http/1.1';
 const STRICT_TRANSPORT = 'strict-transport-security';
+
+/** Timeout checks per shortest timeout. */
+const TIMEOUT_CHECKS = 4;
+
+export const checkIntervalMs = ({ headersTimeoutMs, requestTimeoutMs }: HttpOptions): number =>
+  Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
+
+/** Creates the node:http server with the limits of the options; it does not listen yet. */
+export function createListener(options: HttpOptions, upgrades: readonly HttpUpgrade[]): Server {
+  const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, ownTimeMaxMs } = options;
+  const server = createServer({
+    maxHeaderSize: headersMaxBytes,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
+    requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Refused by decode.ts, with a body.
+    requireHostHeader: false,
+    // Unsupported upgrades are ignored (RFC 9110 §7.8).
+    shouldUpgradeCallback: ({ method, headers }) =>
+      method === 'GET' && upgrades.some(({ protocol }) => protocol === headers.upgrade?.toLowerCase()),
+    connectionsCheckingInterval: checkIntervalMs(options),
+  });
+  server.timeout = options.idleTimeoutMs;
+  setConnectionsMax(server, options.connectionsMax);
+  // By default node:http drops headers beyond 2,000 silently; their bytes are limited already.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+/** Replaces the connection listener of node:http. @returns the original. */
+export function interceptConnections(
+  server: Server,
+  onConnection: (socket: Socket) => void,
+): (socket: Socket) => void {
+  const [original] = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', onConnection);
+  return (socket) => original?.call(server, socket);
+}

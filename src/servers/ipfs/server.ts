@@ -1,19 +1,19 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { refuse } from '../http/refuse.ts';
+import { refuse } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { errorBody } from '../rest/errors.ts';
-import { canonicalCid } from './canonical-cid.ts';
+import { errorBody } from '../rest/encode.ts';
+import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
 import {
   commonHeaders,
   contentTypeOf,
   dispositionOf,
   IMMUTABLE_CACHE,
   preflightHeaders,
-} from './file-headers.ts';
-import { hasTag, type Range, rangeOf } from './range.ts';
-import { type ResponsePace, sendPaced } from './send-paced.ts';
+  type ResponsePace,
+  sendPaced,
+} from './encode.ts';
 
 /** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { corsHeaders } from '../http/cors.ts';
+import { corsHeaders } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
 import { type ApiDocument, referencePage } from './page.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { RestInput } from '../../protocol/rest/route.ts';
-import { credentialOf } from '../credential.ts';
+import { credentialOf } from '../caller.ts';
 
 const PARAMETERS_MAX = 1_000;
 

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
+import { refuse } from '../http/encode.ts';
 import type { HttpOptions } from '../http/options.ts';
-import { refuse } from '../http/refuse.ts';
 import type { HttpHandler } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
 import { readUpload, type UploadLimits } from './multipart.ts';

@@ -8,15 +8,14 @@ import {
   type RestInput,
   type RestRoute,
 } from '../../protocol/rest/route.ts';
+import { traceparentOf } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { disconnectSignal } from '../http/disconnect-signal.ts';
-import { refuse } from '../http/refuse.ts';
-import { isJsonType, readBody } from '../http/request-body.ts';
+import { disconnectSignal } from '../http/connection.ts';
+import { isJsonType, readBody } from '../http/decode.ts';
+import { refuse } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { traceparentOf } from '../traceparent.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
-import { envelope, preflightHeaders, responseHeaders, send } from './encode.ts';
-import { errorBody } from './errors.ts';
+import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
 export type RestServerOptions = Readonly<{

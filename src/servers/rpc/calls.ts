@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { mapConcurrent } from '../../base/concurrency/map-concurrent.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
@@ -21,12 +22,10 @@ import {
   pushFailure,
   pushResponse,
 } from '../../protocol/response-envelope.ts';
-import { isJsonType } from '../http/request-body.ts';
-import { networkRefusal } from '../network-parameter.ts';
+import { networkRefusal } from '../caller.ts';
+import { isJsonType } from '../http/decode.ts';
 import { JOIN_MAX_BYTES } from './encode.ts';
-import { type Ending, sharedFailure } from './errors.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
-import { ResponseMemoryReservation } from './response-memory.ts';
 
 /** Response to a body or one of its calls. No pieces: no response. */
 export type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitStatus };
@@ -225,3 +224,65 @@ function joinReplies(replies: readonly Reply[]): Reply {
 
 const sharedEnding = (replies: readonly Reply[]): Ending =>
   sharedFailure(replies.map(({ ending }) => ending));
+
+/** Failure of a call; null for a response. */
+export type Ending = Failure | null;
+
+export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
+
+/**
+ * The failure shared by all calls of a batch, if it has an HTTP status of its own: a client that is refused altogether
+ * gets 401 or 429 as for a single call. null otherwise, which is a 200.
+ */
+export function sharedFailure(endings: readonly Ending[]): Failure | null {
+  const first = endings[0];
+  if (first === undefined || first === null || first.row.http === 200) return null;
+  return endings.every((ending) => ending?.code === first.code) ? first : null;
+}
+
+/**
+ * Memory of the responses to one request, reserved from the shared budget until they are sent.
+ */
+export class ResponseMemoryReservation {
+  readonly #budget: ByteBudget;
+  readonly #answersMaxBytes: number;
+  #reservedBytes = 0;
+  #hasExceeded = false;
+
+  /** @param answersMaxBytes - limit of this request. */
+  constructor(budget: ByteBudget, answersMaxBytes: number) {
+    this.#budget = budget;
+    this.#answersMaxBytes = answersMaxBytes;
+  }
+
+  /** The limit of this request was exceeded; further calls are pointless. */
+  get isFull(): boolean {
+    return this.#hasExceeded;
+  }
+
+  /** @returns why the response may not be held, or null. */
+  reserve(bytes: number): Failure | null {
+    if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
+      this.#hasExceeded = true;
+      return this.refusal();
+    }
+    if (!this.#budget.tryReserve(bytes)) return new Failure('OVERLOADED');
+    this.#reservedBytes += bytes;
+    return null;
+  }
+
+  refusal(): Failure {
+    return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
+  }
+
+  /** Releases the memory when the response closes. */
+  releaseAfter(response: ServerResponse): void {
+    if (response.destroyed || response.socket?.destroyed === true) this.release();
+    else response.once('close', () => this.release());
+  }
+
+  release(): void {
+    this.#budget.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+  }
+}

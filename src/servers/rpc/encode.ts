@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { LimitStatus } from '../../protocol/request-handler.ts';
-import { corsHeaders } from '../http/cors.ts';
+import { corsHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 
 /** Responses up to this size are joined into one buffer; larger ones are written piece by piece. */

@@ -1,16 +1,41 @@
 import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { Outbox, type OutboxOptions, type SendBacklog } from '../../streams/outbox.ts';
 import type { Backlog, Session } from '../../streams/session.ts';
-import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
-import { ReadPause } from '../read-pause.ts';
-import type { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import type { ClientSocket, SocketListener } from './client-socket.ts';
-import { Conversation, type ConversationOptions } from './conversation.ts';
-import { PING_FRAME, pongFrame } from './encode.ts';
-import type { Peer } from './peer.ts';
+import { Heartbeat, type HeartbeatOptions, ReadPause } from '../connection-lifecycle.ts';
+import type { CallConcurrencyLimit } from './call-queue.ts';
+import { Conversation, type ConversationOptions, type Peer } from './conversation.ts';
+import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
+
+export interface SocketListener {
+  readonly messageMaxBytes: number;
+  /** The close frame is sent next; data must be flushed now. */
+  onClosing(): void;
+}
+
+/**
+ * Socket that reports the start of its closing handshake, whoever initiates it: nothing may follow a close frame
+ * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
+ */
+export class ClientSocket extends WebSocket {
+  listener: SocketListener | null = null;
+
+  /** `ws` passes a code without a reason for invalid frames. */
+  override close(code?: number, reason?: string | Buffer): void {
+    if (this.readyState === WebSocket.OPEN) this.listener?.onClosing();
+    if (code !== undefined && reason === undefined)
+      this.end(faultOf(code, this.listener?.messageMaxBytes ?? 0));
+    else super.close(code, reason);
+  }
+
+  /** Closes with the close code and text of a failure. */
+  end(failure: Failure): void {
+    super.close(failure.row.close, closeReason(failure));
+  }
+}
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 

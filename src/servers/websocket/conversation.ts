@@ -6,16 +6,33 @@ import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/requ
 import { NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
-import type { OpenSubscription, Session } from '../../streams/session.ts';
+import type { Notification, NotificationFrame } from '../../streams/notification.ts';
+import type { OpenSubscription, Session, Subscriber } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { ResponseMemoryReservation } from '../rpc/response-memory.ts';
-import type { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import { CallQueue, type CallQueueOptions } from './call-queue.ts';
-import { ClientSubscriptions } from './client-subscriptions.ts';
+import { ResponseMemoryReservation } from '../rpc/calls.ts';
+import { type CallConcurrencyLimit, CallQueue, type CallQueueOptions } from './call-queue.ts';
 import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
-import { batchFrame } from './encode.ts';
-import { errorBody } from './errors.ts';
-import type { Peer } from './peer.ts';
+import { batchFrame, errorBody } from './encode.ts';
+
+/** The client side of a connection. */
+export interface Peer {
+  /** False as soon as the connection is closing. */
+  readonly isOpen: boolean;
+  /** The queue is full; no further calls are dispatched. */
+  readonly isFull: boolean;
+  /** Sends a frame unless the connection is closing. */
+  send(frame: Buffer): void;
+  /** Sends the response to a call, whatever its size. */
+  sendResponse(frame: Buffer): void;
+  /** Sends a metered notification. */
+  sendNotification(frame: NotificationFrame): void;
+  /** Closes with the close code and text of a failure. */
+  end(failure: Failure): void;
+  /** A message was answered. */
+  onSettled(): void;
+  /** Logs an unexpected exception and closes with INTERNAL. */
+  onError(thrown: unknown): void;
+}
 
 export type ConversationOptions = CallQueueOptions &
   Readonly<{
@@ -237,4 +254,76 @@ function refusal(why: Failure | RpcError, id: Buffer): Reply {
   if (why instanceof Failure) pushFailure(pieces, why, id);
   else pushResponse(pieces, { body: errorBody(why), errorCode: why.code }, id);
   return { pieces, isCallResponse: false, opened: null };
+}
+
+/** Subscriptions of one connection by id. Ids count from 1 and are not reused. */
+export class ClientSubscriptions {
+  readonly #peer: Peer;
+  readonly #open = new Map<number, ClientSubscription>();
+  #lastId = 0;
+
+  constructor(peer: Peer) {
+    this.#peer = peer;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** A subscription being opened; it has no id yet. */
+  create(kind: SubscriptionKind): ClientSubscription {
+    return new ClientSubscription(kind, this.#peer, this);
+  }
+
+  /** Adds an opened subscription. @returns its id. */
+  add(subscription: ClientSubscription, opened: OpenSubscription): number {
+    this.#lastId += 1;
+    subscription.opened = opened;
+    subscription.id = this.#lastId;
+    this.#open.set(this.#lastId, subscription);
+    return this.#lastId;
+  }
+
+  /** @returns false when there is none with this id and kind. */
+  end(id: bigint, kind: SubscriptionKind): boolean {
+    const subscription = this.#open.get(Number(id));
+    if (subscription?.kind !== kind) return false;
+    this.remove(subscription.id);
+    subscription.opened?.close();
+    return true;
+  }
+
+  remove(id: number): void {
+    this.#open.delete(id);
+  }
+
+  /** For a closed connection, whose session has ended the subscriptions. */
+  clear(): void {
+    this.#open.clear();
+  }
+}
+
+export class ClientSubscription implements Subscriber {
+  readonly kind: SubscriptionKind;
+  /** 0 until it is open. */
+  id = 0;
+  opened: OpenSubscription | null = null;
+  readonly #peer: Peer;
+  readonly #all: ClientSubscriptions;
+
+  constructor(kind: SubscriptionKind, peer: Peer, all: ClientSubscriptions) {
+    this.kind = kind;
+    this.#peer = peer;
+    this.#all = all;
+  }
+
+  onNotification(notification: Notification, last: boolean): void {
+    if (last) this.#all.remove(this.id);
+    this.#peer.sendNotification(notification.frame(this.id));
+  }
+
+  /** The protocol has no message for a lost subscription, so the connection is closed. */
+  onError(failure: Failure): void {
+    this.#peer.end(failure);
+  }
 }

@@ -10,19 +10,22 @@ import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
+import {
+  credentialOf,
+  networkIn,
+  networkRefusal,
+  SESSION_HEADER,
+  sessionOf,
+  traceparentOf,
+} from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { credentialOf } from '../credential.ts';
-import { refuse, refuseSocket } from '../http/refuse.ts';
+import { OpenConnections } from '../connection-lifecycle.ts';
+import { refuse, refuseSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
-import { networkIn, networkRefusal } from '../network-parameter.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
-import { SESSION_HEADER, sessionOf } from '../session-header.ts';
-import { traceparentOf } from '../traceparent.ts';
-import { CallConcurrencyLimit } from './call-concurrency-limit.ts';
-import { ClientSocket } from './client-socket.ts';
-import { Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
-import { handshakeFault, upgradeHeaders } from './handshake.ts';
+import { CallConcurrencyLimit } from './call-queue.ts';
+import { ClientSocket, Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
+import { handshakeFault, upgradeHeaders } from './decode.ts';
 
 export type WebSocketOptions = ConnectionOptions &
   ConnectionsOptions &
@@ -211,3 +214,58 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
   };
   return new WebSocketServer(options);
 }
+
+export type ConnectionsOptions = Readonly<{
+  /** Sweep interval. */
+  lookIntervalMs: number;
+  /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
+  queuesMaxBytes: number;
+}>;
+
+/** Remaining connections get a close frame this long before the end of a drain. */
+const FINAL_NOTICE_MS = 300;
+
+export class Connections extends OpenConnections<Connection> {
+  readonly #queuesMaxBytes: number;
+
+  constructor({ lookIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+    super(lookIntervalMs);
+    this.#queuesMaxBytes = queuesMaxBytes;
+  }
+
+  /**
+   * Ends every connection once its calls are answered; after `graceMs` the rest is terminated.
+   * @returns whether none had to be terminated.
+   */
+  async drain(graceMs: number): Promise<boolean> {
+    for (const connection of this.open) connection.drain();
+    if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;
+    for (const connection of this.open) connection.end(new Failure('DRAINING'));
+    if (await this.waitUntilEmpty(Math.min(graceMs, FINAL_NOTICE_MS))) return true;
+    const all = this.waitUntilEmpty();
+    for (const connection of this.open) connection.terminate();
+    await all;
+    return false;
+  }
+
+  protected sweep(nowMs: number): void {
+    let bufferedBytes = 0;
+    for (const connection of this.open) {
+      connection.tick(nowMs);
+      bufferedBytes += connection.bufferedBytes;
+    }
+    if (bufferedBytes > this.#queuesMaxBytes) this.#freeMemory(bufferedBytes);
+  }
+
+  #freeMemory(bufferedBytes: number): void {
+    let remainingBytes = bufferedBytes;
+    for (const connection of [...this.open].sort(compareForCut)) {
+      if (remainingBytes <= this.#queuesMaxBytes) return;
+      remainingBytes -= connection.bufferedBytes;
+      connection.cut({ bytes: connection.queuedBytes });
+    }
+  }
+}
+
+const compareForCut = (a: Connection, b: Connection): number =>
+  Number(a.isOpen) - Number(b.isOpen) || b.bufferedBytes - a.bufferedBytes;
