@@ -1,12 +1,11 @@
 import type { LimitStatus, RateLimitState } from '../protocol/request-handler.ts';
 
-/** Takes the parts of a text in turn. */
+/** Receives text in parts, so that the fast path can write without building strings. */
 export interface TextSink {
   text(part: string): void;
   number(value: number): void;
 }
 
-/** One policy, and where the caller stands with it. */
 function writePolicy(to: TextSink, name: string, { limit, windowSeconds }: RateLimitState): void {
   to.text('"');
   to.text(name);
@@ -33,15 +32,14 @@ function writeBoth(to: TextSink, name: string, { rateLimit, quota = null }: Limi
   if (quota !== null) write(to, 'credits', quota);
 }
 
-/** Whether anything is shown of limits. */
 export const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean =>
   rateLimit !== null || quota !== null;
 
-/** The value of the field RateLimit-Policy. */
+/** Writes the value of RateLimit-Policy. */
 export const writePolicies = (to: TextSink, name: string, facts: LimitStatus): void =>
   writeBoth(to, name, facts, writePolicy);
 
-/** The value of the field RateLimit. */
+/** Writes the value of RateLimit. */
 export const writeStatuses = (to: TextSink, name: string, facts: LimitStatus): void =>
   writeBoth(to, name, facts, writeStatus);
 
@@ -64,9 +62,9 @@ function joinText(name: string, facts: LimitStatus, write: typeof writePolicies)
 }
 
 /**
- * The fields RateLimit-Policy and RateLimit (IETF draft ratelimit-headers-09): what is left of the limits and
- * for how long it counts; of the quota as the policy `credits`.
- * @param name - of the limit on calls.
+ * Values of RateLimit-Policy and RateLimit (IETF draft ratelimit-headers-09); null without limits. The quota is the
+ * policy `credits`.
+ * @param name - policy name of the rate limit.
  */
 export function rateLimitHeaderValues(name: string, facts: LimitStatus): [string, string] | null {
   if (!hasLimits(facts)) return null;

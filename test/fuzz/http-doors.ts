@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { Caller, Outcome, RequestHandler, RpcRequest } from '../../src/protocol/request-handler.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';

@@ -1,6 +1,5 @@
 import { CID } from 'multiformats/cid';
-import { canonicalCid } from '../../src/servers/ipfs/canonical-cid.ts';
-import { hasTag, rangeOf } from '../../src/servers/ipfs/range.ts';
+import { canonicalCid, hasTag, rangeOf } from '../../src/servers/ipfs/decode.ts';
 
 export const from = 'clients';
 export const covers = ['servers/ipfs/canonical-cid.ts', 'servers/ipfs/range.ts'];

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { readTraceparent, TraceSampler } from '../../src/gateway/telemetry/trace-context.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { sessionOf } from '../../src/servers/caller.ts';
 import { decodeHead, isGrpc } from '../../src/servers/grpc/decode.ts';
-import { splitUrl } from '../../src/servers/http/request-target.ts';
+import { splitUrl } from '../../src/servers/http/decode.ts';
 import { restCredentialOf } from '../../src/servers/rest/decode.ts';
-import { sessionOf } from '../../src/servers/session-header.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'clients';

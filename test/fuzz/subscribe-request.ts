@@ -11,7 +11,7 @@ import {
 } from '../../src/protocol/geyser/unary.ts';
 import { handleReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
-import { checkHealth } from '../../src/servers/grpc/health-calls.ts';
+import { checkHealth } from '../../src/servers/grpc/standard-services.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { accepted } from './engine/accepted.ts';

@@ -9,11 +9,10 @@ import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { securityHeaders } from '../../src/protocol/security-headers.ts';
 import { noProxies } from '../../src/servers/client-address.ts';
 import { dashboardRoutes } from '../../src/servers/dashboard/routes.ts';
-import { healthRoutes } from '../../src/servers/health.ts';
 import { type HttpRoutes, joinRoutes, NOT_FOUND_PAGE } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes, type ReadableFile } from '../../src/servers/ipfs/server.ts';
-import { metricsRoutes } from '../../src/servers/metrics.ts';
+import { healthRoutes, metricsRoutes } from '../../src/servers/operator-routes.ts';
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
 import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import type { RequestHandler } from '../../src/protocol/request-handler.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpUpgrade } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';

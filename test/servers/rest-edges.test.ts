@@ -4,7 +4,7 @@ import { Failure } from '../../src/protocol/errors.ts';
 import type { RestRoute, Upload } from '../../src/protocol/rest/route.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { REST_PREFIX } from '../../src/servers/rest/server.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 

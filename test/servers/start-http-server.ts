@@ -16,13 +16,13 @@ import { RestGateway, type RestLimits } from '../../src/gateway/rest/rest-gatewa
 import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
-import type { FastHttpOptions } from '../../src/servers/fast-path/fast-http-options.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
-import { healthRoutes } from '../../src/servers/health.ts';
+import type { FastHttpOptions } from '../../src/servers/fast-path/context.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { healthRoutes } from '../../src/servers/operator-routes.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';

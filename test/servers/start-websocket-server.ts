@@ -19,7 +19,7 @@ import { LiveConnections } from '../../src/gateway/telemetry/live-connections.ts
 import { WebSocketGateway, type WebSocketGatewayOptions } from '../../src/gateway/websocket/session.ts';
 import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';

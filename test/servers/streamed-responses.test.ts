@@ -4,7 +4,7 @@ import { bufferPool } from '../../src/http/buffer-pool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { RequestHandler } from '../../src/protocol/request-handler.ts';
 import type { ResponseReader, StreamedResponse } from '../../src/protocol/streamed-response.ts';
-import { FastHttpServer } from '../../src/servers/fast-path/fast-http-server.ts';
+import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';

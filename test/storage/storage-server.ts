@@ -7,11 +7,11 @@ import { createLogger } from '../../src/base/log.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 import type { StorageLimits } from '../../src/control/storage/storage-limits.ts';
 import type { Failure } from '../../src/protocol/errors.ts';
-import { refuse } from '../../src/servers/http/refuse.ts';
+import { refuse } from '../../src/servers/http/encode.ts';
 import { type HttpHandler, joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/servers/ipfs/server.ts';
-import { errorBody } from '../../src/servers/rest/errors.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
 import { readUpload } from '../../src/servers/rest/multipart.ts';
 
 /** A patterned file, in which no two places are the same for long. */

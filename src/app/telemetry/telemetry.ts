@@ -6,11 +6,7 @@ import type { LogServices } from '../../control/api/services.ts';
 import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import type { NodeCordon } from '../../control/requests/node-cordons.ts';
-import {
-  type RequestSources,
-  RequestWriter,
-  type RequestWriterOptions,
-} from '../../control/requests/request-writer.ts';
+import { type RequestSources, RequestWriter, type RequestWriterOptions } from '../../control/requests/request-writer.ts';
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
@@ -20,7 +16,7 @@ import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
 import { TraceSampler } from '../../gateway/telemetry/trace-context.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
-import { metricsRoutes } from '../../servers/metrics.ts';
+import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
 import { stopEach } from '../process/stop-each.ts';

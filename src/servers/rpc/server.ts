@@ -3,18 +3,14 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { NULL_ID } from '../../protocol/response-envelope.ts';
-import { credentialOf } from '../credential.ts';
-import { disconnectSignal } from '../http/disconnect-signal.ts';
-import { refuse } from '../http/refuse.ts';
-import { readBody } from '../http/request-body.ts';
+import { credentialOf, networkIn, SESSION_HEADER, sessionOf, traceparentOf } from '../caller.ts';
+import { disconnectSignal } from '../http/connection.ts';
+import { readBody } from '../http/decode.ts';
+import { refuse } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
-import { networkIn } from '../network-parameter.ts';
-import { SESSION_HEADER, sessionOf } from '../session-header.ts';
-import { traceparentOf } from '../traceparent.ts';
-import type { EnvelopeCall, Reply, RpcCalls } from './calls.ts';
+import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
 import { limitHeaders, preflightHeaders, responseHeaders, send } from './encode.ts';
-import { statusOfSingle } from './errors.ts';
-import { SingleCallResponder } from './single-call-responder.ts';
+import { SingleCallResponder } from './responder.ts';
 
 /** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
@@ -30,7 +26,6 @@ export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   return new Map([[calls.options.path, verbs]]);
 }
 
-/** From the bytes of a request to the bytes of its answer. */
 async function handle(
   calls: RpcCalls,
   request: IncomingMessage,
@@ -72,7 +67,7 @@ function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, respons
   });
 }
 
-/** The decoded body; null when the request was refused already or its sender is gone. */
+/** Reads and decodes the body; null when the request was refused or the client has disconnected. */
 async function receive(
   calls: RpcCalls,
   request: IncomingMessage,

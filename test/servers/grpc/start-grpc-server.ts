@@ -5,9 +5,9 @@ import { requestBounds } from '../../../src/protocol/geyser/request/request-boun
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { Caller } from '../../../src/protocol/request-handler.ts';
-import type { HealthFacts } from '../../../src/servers/grpc/health.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
+import type { HealthFacts } from '../../../src/servers/grpc/standard-services.ts';
 import type { GeyserHandler, GeyserStream, StreamRpc } from '../../../src/streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../../src/streams/geyser/geyser-sink.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TlsIdentity } from '../../../src/servers/tls-identity.ts';
+import type { TlsIdentity } from '../../../src/servers/tls.ts';
 import { NONE, RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 let folder: string;

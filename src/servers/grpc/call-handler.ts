@@ -1,0 +1,157 @@
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
+import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+
+/** Handler of one call. What it throws ends the call. */
+export interface GrpcCallHandler {
+  /** A request is still expected. */
+  readonly needsRequest: boolean;
+  /** The call would not end by itself. */
+  readonly isEndless: boolean;
+  /**
+   * Called with received messages; valid until it returns.
+   * @param bytes - received, or the bytes by which decompression exceeds them.
+   */
+  onMessages(messages: readonly Buffer[], bytes: number): void;
+  onHalfClose(): void;
+  /** The call ends because the client reads too slowly. */
+  onLagging?(): void;
+  /** The call has ended. Called once. */
+  onClose(): void;
+  /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
+  onStreamClose?(): void;
+  /** Called about once a second. @param nowMs - of `performance.now()`. */
+  tick(nowMs: number): void;
+}
+
+/** An open call as its handler sees it. */
+export interface CallPeer extends Caller {
+  /** The same object for all calls of a connection. */
+  readonly connection: object;
+  /** Bytes not yet sent to the client. */
+  readonly waitingBytes: number;
+  readonly waitingMessages?: number;
+  /** Sends the response headers. */
+  open(): void;
+  /** Queues a message in two parts, which must not be modified afterwards. */
+  push(names: Uint8Array, tail: Uint8Array): void;
+  /** Disables joining with messages of later event loop turns. */
+  setUrgent(): void;
+  /** Ends the call with a GrpcError or Failure; other exceptions are logged and become INTERNAL. */
+  fail(thrown: unknown): void;
+  /** Ends the call with LAGGING and notifies the handler. */
+  onLagging(behind: StreamBacklog): void;
+  /** Ends the call with OK. */
+  complete(): void;
+  /** Counts memory held until the call ends. @throws Failure OVERLOADED */
+  reserve(bytes: number): void;
+  pauseReading(forMs: number): void;
+  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
+  takeSent(): { messages: number; bytes: number };
+}
+
+/** @throws GrpcError or Failure to refuse the call. */
+export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
+
+/** First part of messages that have only one. */
+export const NO_NAMES: Uint8Array = new Uint8Array();
+
+/** Wraps a handler to release a permit when its call ends. */
+export class CountedCall implements GrpcCallHandler {
+  readonly #handler: GrpcCallHandler;
+  readonly #release: () => void;
+
+  constructor(handler: GrpcCallHandler, release: () => void) {
+    this.#handler = handler;
+    this.#release = release;
+  }
+
+  get needsRequest(): boolean {
+    return this.#handler.needsRequest;
+  }
+
+  get isEndless(): boolean {
+    return this.#handler.isEndless;
+  }
+
+  onMessages(messages: readonly Buffer[], bytes: number): void {
+    this.#handler.onMessages(messages, bytes);
+  }
+
+  onHalfClose(): void {
+    this.#handler.onHalfClose();
+  }
+
+  tick(nowMs: number): void {
+    this.#handler.tick(nowMs);
+  }
+
+  onLagging(): void {
+    this.#handler.onLagging?.();
+  }
+
+  onClose(): void {
+    this.#release();
+    this.#handler.onClose();
+  }
+
+  onStreamClose(): void {
+    this.#handler.onStreamClose?.();
+  }
+}
+
+/** For no request or several. Source: grpc, doc/statuscodes.md. */
+export const notOneRequest = (): GrpcError =>
+  new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
+
+/** Handler of a unary call. */
+export class UnaryCall implements GrpcCallHandler {
+  readonly isEndless = false;
+  readonly #peer: CallPeer;
+  readonly #respond: (request: Uint8Array) => Promise<Uint8Array>;
+  #request: Buffer | null = null;
+  #isStarted = false;
+  #isClosed = false;
+
+  /** @param respond - rejects with GrpcError or Failure. */
+  constructor(peer: CallPeer, respond: (request: Uint8Array) => Promise<Uint8Array>) {
+    this.#peer = peer;
+    this.#respond = respond;
+  }
+
+  get needsRequest(): boolean {
+    return !this.#isStarted;
+  }
+
+  onMessages(messages: readonly Buffer[]): void {
+    if (messages.length === 0) return;
+    if (this.#request !== null || messages.length > 1) throw notOneRequest();
+    const message = messages[0] as Buffer;
+    this.#peer.reserve(message.length);
+    // A copy: the message may be a small part of a large buffer.
+    this.#request = Buffer.from(message);
+  }
+
+  /** Only now the number of requests is known. */
+  onHalfClose(): void {
+    if (this.#request === null) throw notOneRequest();
+    this.#isStarted = true;
+    this.#respond(this.#request).then(
+      (response) => this.#send(response),
+      (thrown) => this.#peer.fail(thrown),
+    );
+  }
+
+  onClose(): void {
+    this.#isClosed = true;
+  }
+
+  tick(): void {}
+
+  #send(response: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#peer.open();
+    this.#peer.push(NO_NAMES, response);
+    this.#peer.complete();
+  }
+}
