@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Chain } from '../decoding/chain/chain.ts';
-import type { NftDas } from '../decoding/nft/found-nft.ts';
+import type { NftDas } from '../decoding/nft/nft.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { FailureCode } from '../protocol/errors.ts';

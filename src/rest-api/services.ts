@@ -1,5 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
-import type { NftDas, NftOffChain } from '../decoding/nft/found-nft.ts';
+import type { NftDas, NftOffChain } from '../decoding/nft/nft.ts';
 import type { TokenList } from '../decoding/token/token-list.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';

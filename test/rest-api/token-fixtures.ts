@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { ByteWriter } from '../../src/base/bytes.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import type { NftOffChain } from '../../src/decoding/nft/found-nft.ts';
+import type { NftOffChain } from '../../src/decoding/nft/nft.ts';
 import { type ListedToken, noTokenList, type TokenList } from '../../src/decoding/token/token-list.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../src/solana/address.ts';
 import { account, mint, tokenAccount } from '../localnet/support/accounts.ts';

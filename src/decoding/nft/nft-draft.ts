@@ -11,13 +11,10 @@ import {
   decodeCoreAccount,
   inheritedPlugins,
 } from './core-account.ts';
-import type { FoundNft } from './found-nft.ts';
+import { decodeMetaplexEdition, decodeMetaplexMetadata, readToken2022Metadata } from './metadata-accounts.ts';
 import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
-import { decodeMetaplexEdition } from './metaplex-edition.ts';
-import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
-import type { OnChainNft } from './nft.ts';
+import type { FoundNft, OnChainNft } from './nft.ts';
 import { cutTraits } from './nft-content.ts';
-import { readToken2022Metadata } from './token-2022-metadata.ts';
 
 /** An NFT as its own account or a server of DAS shows it, before what it points at was read. */
 export type NftDraft =

@@ -1,5 +1,6 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { listOf, objectOf } from '../../solana/encoding/read-json.ts';
@@ -7,11 +8,14 @@ import { readAddress } from '../../solana/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
 import { decodeTokenAccount } from '../../solana/token/token-account.ts';
 import type { Chain } from '../chain/chain.ts';
-import { readMintAccounts } from '../token/read-mints.ts';
+import { readMintAccounts, readMints } from '../token/read-mints.ts';
+import { allHoldingsOf } from '../token/token-holdings.ts';
 import { tokenMintOf } from '../token/token-mint.ts';
-import { coreProgram, decodeCoreAccount } from './core-account.ts';
-import { dasAssets } from './das-reads.ts';
-import type { FoundNft, NftDas } from './found-nft.ts';
+import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
+import { dasAssets, dasAssetsOfWallet } from './das-assets.ts';
+import { decodeTokenRecord } from './metadata-accounts.ts';
+import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
+import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
 
 /** The NFT at an address; null when what is there is none. */
@@ -94,4 +98,94 @@ export async function readNfts(
   const [holders, pointed] = await Promise.all([readHolders(chain, drafts), readPointed(chain, drafts)]);
   const found = await mapTimeSliced(drafts, (draft) => completeNft(withHolder(draft, holders), pointed));
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
+}
+
+/** Where the record of an NFT would be; null for those that have none. */
+function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
+  const isProgrammable = onChain.tokenStandard.startsWith('Programmable');
+  return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
+}
+
+function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): FoundNft {
+  const at = recordAddress(nft);
+  const account = at === null ? undefined : accounts.get(at);
+  if (at === null || account?.owner !== metadataProgram) return nft;
+  return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
+}
+
+/** The same NFTs, in the same order, programmable ones with the token record of their owner's token account. */
+export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
+  const recordAddresses = await mapTimeSliced(nfts, recordAddress);
+  const accounts = await chain.accounts(recordAddresses.filter((at) => at !== null));
+  return mapTimeSliced(nfts, (nft) => withRecord(nft, accounts));
+}
+
+/** The mints of which a wallet holds exactly one base unit, and where. */
+async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
+  const singles = new Map<Address, Holder>();
+  for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {
+    if (amount === 1n) singles.set(mint, { owner: wallet, tokenAccount: account });
+  }
+  return singles;
+}
+
+async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
+  const singles = await readSingles(chain, wallet);
+  const { mints } = await readMints(chain, singles.keys());
+  return [...mints.values()].flatMap((token) => {
+    const { metadata: onChain, isNft, address } = token;
+    if (!isNft || onChain === null) return [];
+    return [{ type: 'token', token, onChain, holder: singles.get(address) ?? null } as const];
+  });
+}
+
+const fromDas = (nfts: readonly FoundNft[]): NftDraft[] => nfts.map((nft) => ({ type: 'das', nft }));
+
+/** Many nodes refuse to search the accounts of a program: then a server of DAS is asked, where there is one. */
+async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  try {
+    const accounts = await chain.programAccounts(coreProgram, [
+      { memcmp: { offset: coreAssetOffsets.key, bytes: CORE_ASSET_KEY_BASE58 } },
+      { memcmp: { offset: coreAssetOffsets.owner, bytes: wallet } },
+    ]);
+    const assets = await mapTimeSliced(accounts, ({ address, account }): NftDraft[] => {
+      const core = decodeCoreAccount(account.data);
+      return core?.type === 'asset' && core.owner === wallet ? [{ type: 'core', address, core }] : [];
+    });
+    return assets.flat();
+  } catch (thrown) {
+    if (das === null || !(thrown instanceof NodeRefusal)) throw thrown;
+    return fromDas(await dasAssetsOfWallet(das, chain, wallet, { interface: 'MplCoreAsset' }));
+  }
+}
+
+async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  if (das === null) return [];
+  return fromDas(await dasAssetsOfWallet(das, chain, wallet, { compressed: true }));
+}
+
+const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
+
+/**
+ * Every NFT that a wallet owns, by mint in the order of their text, so that pages stay where they are: tokens of both
+ * token programs, assets of MPL Core, and compressed ones where a server of DAS is configured (no plain node can list
+ * those).
+ *
+ * For `nft/read_all`, `nft/search` and `wallet/collections`: filter by `onChain`, cut the page, and only then call
+ * `withOffChain` for that page. Verified collections have `onChain.collection.name`.
+ *
+ * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `mintsLimits` and `dasReadLimits` allow, others;
+ * NodeRefusal, also where the node does not search accounts of programs and no server of DAS is configured.
+ */
+export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
+  const server = das?.has(chain.network) === true ? das : null;
+  const parts = await Promise.all([
+    readTokens(chain, wallet),
+    readCoreAssets(chain, server, wallet),
+    readCompressed(chain, server, wallet),
+  ]);
+  const drafts = parts.flat();
+  const pointed = await readPointed(chain, drafts);
+  const found = await mapTimeSliced(drafts, (draft) => completeNft(draft, pointed));
+  return [...new Map(found.map((nft) => [nft.onChain.mint, nft])).values()].sort(byMint);
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import { address } from '../../solana/address.ts';
-import type { FoundNft } from './found-nft.ts';
-import type { OnChainNft } from './nft.ts';
+import type { FoundNft, OnChainNft } from './nft.ts';
 import { type NftContent, readNftContent } from './nft-content.ts';
 import { showNft } from './show-nft.ts';
 

@@ -1,7 +1,7 @@
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { FoundNft } from './found-nft.ts';
-import type { Nft, OnChainNft } from './nft.ts';
-import type { NftContent, Trait } from './nft-content.ts';
+import type { FoundNft, Nft, NftOffChain, OnChainNft } from './nft.ts';
+import { type NftContent, readNftContent, type Trait } from './nft-content.ts';
 
 const NOTHING: NftContent = {
   ...{ image: '', animationUrl: '', description: '', externalUrl: '' },
@@ -67,4 +67,26 @@ export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent 
     is_burnt: onChain.isBurnt,
     ...(tokenRecord === null ? {} : { token_record: tokenRecord }),
   };
+}
+
+function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, JsonValue>): NftContent | null {
+  const json = read.get(onChain.metadataUri);
+  return content ?? (json === undefined ? null : readNftContent(json));
+}
+
+/**
+ * The NFTs as the interface shows them, in the same order, with what their off-chain JSON says. What cannot be had in
+ * time is shown without (`is_loaded_metadata: false`). To read JSON anew (`refresh`), call `offChain.forget` for each
+ * `onChain.metadataUri` first; what a server of DAS had read already is shown as it says.
+ */
+export async function withOffChain(
+  nfts: readonly FoundNft[],
+  offChain: NftOffChain,
+  signal: AbortSignal,
+): Promise<Nft[]> {
+  const uris = nfts
+    .filter(({ content, onChain }) => content === null && onChain.metadataUri !== '')
+    .map(({ onChain }) => onChain.metadataUri);
+  const read = await offChain.read(new Set(uris), signal);
+  return mapTimeSliced(nfts, (nft) => showNft(nft, contentOf(nft, read)));
 }

@@ -2,7 +2,7 @@ import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { nativeMint, nativeMint2022 } from '../../solana/programs.ts';
-import type { NftOffChain } from '../nft/found-nft.ts';
+import type { NftOffChain } from '../nft/nft.ts';
 import { readNftContent } from '../nft/nft-content.ts';
 import type { ListedToken, TokenList } from './token-list.ts';
 import type { TokenMint } from './token-mint.ts';

@@ -1,6 +1,7 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Address } from '../../solana/address.ts';
+import { type Address, addressBytes } from '../../solana/address.ts';
+import { findProgramAddress } from '../../solana/program-address.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
 import { decodeTokenAccount } from '../../solana/token/token-account.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
@@ -75,4 +76,14 @@ export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Addres
     .flatMap((account) => holdingOf(account, wallet) ?? [])
     .filter((holding) => holding.mint === mint)
     .sort(inOrder);
+}
+
+/**
+ * Where a wallet keeps a token unless it chose another account.
+ * @param program - the token program of the mint.
+ * @see spl-associated-token-account, `get_associated_token_address_with_program_id`
+ */
+export function associatedTokenAccount(wallet: Address, mint: Address, program: Address): Address {
+  const seeds = [addressBytes(wallet), addressBytes(program), addressBytes(mint)];
+  return findProgramAddress(seeds, programs.ata).address;
 }

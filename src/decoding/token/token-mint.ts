@@ -1,12 +1,23 @@
+import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
+import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
+import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { inWireOrder } from '../../solana/parsed/wire-order.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
+import { readExtensions } from '../../solana/token/extensions.ts';
 import { decodeMint, type Mint } from '../../solana/token/mint.ts';
+import { decodeMintScale } from '../../solana/token/mint-scale.ts';
+import { uiAmountOf } from '../amounts.ts';
+import {
+  decodeMetaplexMetadata,
+  type MetaplexMetadata,
+  readToken2022Metadata,
+  type Token2022Metadata,
+} from '../nft/metadata-accounts.ts';
 import { metadataAddress, metadataProgram } from '../nft/metaplex-addresses.ts';
-import { decodeMetaplexMetadata, type MetaplexMetadata } from '../nft/metaplex-metadata.ts';
 import type { OnChainNft, TokenStandard } from '../nft/nft.ts';
 import { cutTraits } from '../nft/nft-content.ts';
-import { readToken2022Metadata, type Token2022Metadata } from '../nft/token-2022-metadata.ts';
 
 /** A mint of either token program with what is known of it by name. Fungible tokens have metadata too. */
 export type TokenMint = Readonly<{
@@ -111,3 +122,30 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
   const isNft = described.metadata !== null && isOneOfAKind(mint, described.metadata);
   return { address, program: account.owner, mint, data: account.data, ...described, isNft };
 }
+
+/**
+ * An amount in whole tokens: with interest, or multiplied, where the mint says so. Where that is no finite number, the
+ * amount is shown as the decimals say.
+ *
+ * @param amount - base units; a sum may be more than a u64.
+ * @param now - Unix seconds of the chain's clock; without it only the decimals count.
+ */
+export function uiAmountOfMint(amount: bigint, { data, mint }: TokenMint, now: bigint | undefined): number {
+  const scale = decodeMintScale(data) ?? { decimals: mint.decimals };
+  const { uiAmountString } = mintTokenAmount(amount, scale, now) as Readonly<{ uiAmountString: string }>;
+  const scaled = uiAmountString === '' ? Number.NaN : Number(uiAmountString);
+  return Number.isFinite(scaled) ? scaled : uiAmountOf(amount, mint.decimals);
+}
+
+/** No mint has as many: there are fewer types, and a mint has one of each. */
+const EXTENSIONS_MAX = 64;
+
+/**
+ * The extensions of a Token-2022 mint, each as jsonParsed shows it: `{extension, state}`, in the order in which they
+ * stand. None for a mint of the Token program.
+ * @param data - of the mint's account.
+ */
+export const mintExtensions = (data: Uint8Array): readonly WritableJson[] =>
+  readExtensions(data)
+    .slice(0, EXTENSIONS_MAX)
+    .map(([type]) => inWireOrder(parseExtension(data, type, 'mint')));

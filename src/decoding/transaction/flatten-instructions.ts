@@ -4,7 +4,7 @@ import { decodeBase58 } from '../../solana/base58.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { parseInstruction } from '../../solana/parsed/parse-instruction.ts';
 import { addressOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
-import type { ExecutedInstruction, ParsedView } from './instruction.ts';
+import type { ExecutedInstruction, ParsedView } from './executed-transaction.ts';
 
 /** Limits of the instructions of one transaction, which no configuration sets, as those in read-run-transaction.ts. */
 

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { encodeBase58 } from '../../solana/base58.ts';
 import { programs } from '../../solana/programs.ts';
-import { EVENT_CALL, eventDiscriminator } from './events/discriminator.ts';
+import { EVENT_CALL, eventDiscriminator } from './events/layout.ts';
 import { parsedTransaction, parseEffects, type RenderOptions } from './parse-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 

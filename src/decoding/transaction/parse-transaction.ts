@@ -1,17 +1,19 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { programs } from '../../solana/programs.ts';
 import { solOf } from '../amounts.ts';
-import type { Action, ProgramEvent, Protocol } from './action.ts';
-import { actionTypes } from './action.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { TokenNames } from '../token/token-names.ts';
+import { type Action, actionTypes, type ProgramEvent, type Protocol } from './action.ts';
 import { readEvents } from './events/read-events.ts';
-import type { ExecutedTransaction } from './executed-transaction.ts';
-import type { ExecutedInstruction } from './instruction.ts';
-import { nameTokens, type TokenLabels } from './name-tokens.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from './executed-transaction.ts';
+import type { FetchedTransaction } from './fetch-transactions.ts';
+import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
 import { recognizeSwaps } from './swap/recognize-swaps.ts';
 import { swapAction } from './swap-action.ts';
-import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
+import { type TokenBalanceChange, tokenBalanceChanges } from './token-accounts.ts';
 
 /** What a transaction did, before the names of its tokens are known. */
 export type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
@@ -122,4 +124,34 @@ export function parsedTransaction(
     ...(events && { events: effects.events.map(({ data, name }) => ({ data, name })) }),
     ...(raw !== undefined && { raw }),
   };
+}
+
+/** What is shown of each transaction besides what always is. */
+export type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
+
+const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
+
+/** Transactions as the interface shows them; the names of all of their tokens are looked up at once. */
+export async function parseTransactions(
+  chain: Chain,
+  fetched: readonly FetchedTransaction[],
+  tokenNames: TokenNames,
+  { events, raw }: IncludeOptions,
+): Promise<ParsedTransaction[]> {
+  const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
+  for (const one of fetched) {
+    done.push({ ...one, effects: parseEffects(one.transaction) });
+    // A hundred of them at once would keep others waiting.
+    await setImmediate();
+  }
+  const mints = mintsToName(done.flatMap(({ effects }) => effects.actions));
+  const names = mints.size === 0 ? noNames : await tokenNames.names(chain, mints);
+  const parsed: ParsedTransaction[] = [];
+  for (const { transaction, effects, raw: rawResult } of done) {
+    parsed.push(
+      parsedTransaction(transaction, effects, names, raw ? { events, raw: rawResult } : { events }),
+    );
+    await setImmediate();
+  }
+  return parsed;
 }

@@ -1,10 +1,14 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
+import { rawAmount } from '../amounts.ts';
 import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
-import type { TransactionTokenAccount } from './executed-transaction.ts';
-import type { ExecutedInstruction } from './instruction.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+  TransactionTokenAccount,
+} from './executed-transaction.ts';
 
 const LAMPORT_DECIMALS = 9;
 
@@ -134,4 +138,55 @@ function addFromInstructions(
       });
     }
   }
+}
+
+const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
+
+/** Mints of which an account of the transaction held more than one, before or after. */
+function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
+  const cached = mintsByTransaction.get(transaction);
+  if (cached !== undefined) return cached;
+  const mints = new Set<Address>();
+  for (const { mint, before, after } of transaction.tokenAccounts.values()) {
+    if (before > 1n || after > 1n) mints.add(mint);
+  }
+  mintsByTransaction.set(transaction, mints);
+  return mints;
+}
+
+/**
+ * Whether an amount of a mint is an NFT, as far as its transaction tells: one of something without decimals, of which
+ * nobody in it has more than one. Source: rest-api.md §3.2, point 3.
+ * @param amount - base units.
+ */
+export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
+  amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
+
+/** How a token account's balance changed. Amounts in base units. Source: rest-api.md §3, `token_balance_changes`. */
+export type TokenBalanceChange = Readonly<{
+  /** The token account. */
+  address: string;
+  decimals: number | null;
+  change_amount: WritableJson;
+  post_balance: WritableJson;
+  pre_balance: WritableJson;
+  mint: string;
+  owner: string | null;
+}>;
+
+const changeOf = ({
+  address,
+  decimals,
+  before,
+  after,
+  mint,
+  owner,
+}: TransactionTokenAccount): TokenBalanceChange => ({
+  ...{ address, decimals, change_amount: rawAmount(after - before) },
+  ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
+});
+
+/** Every token account that holds another amount than before, in the order of the token balances. */
+export function tokenBalanceChanges({ tokenAccounts }: ExecutedTransaction): TokenBalanceChange[] {
+  return [...tokenAccounts.values()].filter(({ before, after }) => before !== after).map(changeOf);
 }

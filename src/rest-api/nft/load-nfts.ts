@@ -1,6 +1,5 @@
-import type { FoundNft } from '../../decoding/nft/found-nft.ts';
-import type { Nft } from '../../decoding/nft/nft.ts';
-import { withOffChain } from '../../decoding/nft/with-off-chain.ts';
+import type { FoundNft, Nft } from '../../decoding/nft/nft.ts';
+import { withOffChain } from '../../decoding/nft/show-nft.ts';
 import type { Context } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 

@@ -1,4 +1,4 @@
-import type { FoundNft } from '../../decoding/nft/found-nft.ts';
+import type { FoundNft } from '../../decoding/nft/nft.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 /** How many NFTs of a wallet one answer shows, or looks into, whose off-chain JSON is read for it. */

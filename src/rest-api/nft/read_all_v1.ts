@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { loadNfts, nftWalletFields } from './load-nfts.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readNfts } from '../../decoding/nft/read-nfts.ts';
-import { withTokenRecords } from '../../decoding/nft/token-records.ts';
+import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { address, commitment, flag, list, network } from '../fields.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { FoundNft } from '../../decoding/nft/found-nft.ts';
-import type { OnChainNft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import type { FoundNft, OnChainNft } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Address } from '../../solana/address.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { WritableJson } from '../../base/json.ts';
 import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
-import { mintExtensions } from '../../decoding/token/mint-extensions.ts';
 import { readMints } from '../../decoding/token/read-mints.ts';
-import { uiAmountOfMint } from '../../decoding/token/token-amount.ts';
+import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';

@@ -1,5 +1,5 @@
 import { fetchTransaction } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';

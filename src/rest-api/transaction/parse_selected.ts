@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { selectedTransactions } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-batch.ts';
+import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { list, network, signature } from '../fields.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Nft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
-import { OnceChain } from '../../decoding/chain/once-chain.ts';
-import type { NftOffChain } from '../../decoding/nft/found-nft.ts';
-import type { Nft } from '../../decoding/nft/nft.ts';
-import { nftsOfWallet } from '../../decoding/nft/nfts-of-wallet.ts';
-import { withOffChain } from '../../decoding/nft/with-off-chain.ts';
+import { OnceChain } from '../../decoding/chain/chain.ts';
+import type { Nft, NftOffChain } from '../../decoding/nft/nft.ts';
+import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import { withOffChain } from '../../decoding/nft/show-nft.ts';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';

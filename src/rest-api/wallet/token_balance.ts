@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tokenBalanceOf } from '../../decoding/token/token-balance.ts';
+import { tokenBalanceOf } from '../../decoding/token/wallet-tokens.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { minimumOf, msOf } from '../../project/minimum-of.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { eventDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { type Address, address, addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { findProgramAddress } from '../../../src/solana/program-address.ts';

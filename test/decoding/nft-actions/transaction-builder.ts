@@ -1,10 +1,10 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type {
+  ExecutedInstruction,
   ExecutedTransaction,
   TransactionTokenAccount,
 } from '../../../src/decoding/transaction/executed-transaction.ts';
-import type { ExecutedInstruction } from '../../../src/decoding/transaction/instruction.ts';
 import { nftPrograms } from '../../../src/decoding/transaction/nft/nft-programs.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 

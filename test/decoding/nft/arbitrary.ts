@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import type { CoreAsset, CoreCollection } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
-import type { MetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import type { MetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
+import type { CoreAsset, CoreCollection, CorePlugins } from '../../../src/decoding/nft/core-account.ts';
+import type { MetaplexEdition, MetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import { type TokenRecord, tokenStandards } from '../../../src/decoding/nft/nft.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 

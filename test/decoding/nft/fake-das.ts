@@ -1,5 +1,5 @@
 import type { JsonValue, WritableJson } from '../../../src/base/json.ts';
-import type { NftDas } from '../../../src/decoding/nft/found-nft.ts';
+import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import type { Network } from '../../../src/protocol/call.ts';
 
 type Params = { readonly [name: string]: WritableJson };

@@ -3,16 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coreProgram, decodeCoreAccount, inheritedPlugins } from '../../../src/decoding/nft/core-account.ts';
 import {
+  decodeMetaplexEdition,
+  decodeMetaplexMetadata,
+  decodeTokenRecord,
+  readToken2022Metadata,
+} from '../../../src/decoding/nft/metadata-accounts.ts';
+import {
   editionAddress,
   metadataAddress,
   metadataAddresses,
   metadataProgram,
   tokenRecordAddress,
 } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import { decodeMetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import { decodeTokenRecord } from '../../../src/decoding/nft/metaplex-token-record.ts';
-import { readToken2022Metadata } from '../../../src/decoding/nft/token-2022-metadata.ts';
 import { address } from '../../../src/solana/address.ts';
 import {
   anyAddress,

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
-import { type CoreAsset, coreProgram } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
+import { type CoreAsset, type CorePlugins, coreProgram } from '../../../src/decoding/nft/core-account.ts';
+import type { MetaplexEdition, MetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import {
   editionAddress,
   metadataAddress,
   metadataProgram,
   tokenRecordAddress,
 } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import type { MetaplexEdition } from '../../../src/decoding/nft/metaplex-edition.ts';
-import type { MetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import { nftsOfWallet } from '../../../src/decoding/nft/nfts-of-wallet.ts';
-import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
-import { withTokenRecords } from '../../../src/decoding/nft/token-records.ts';
-import { withOffChain } from '../../../src/decoding/nft/with-off-chain.ts';
+import { nftsOfWallet, readNfts, withTokenRecords } from '../../../src/decoding/nft/read-nfts.ts';
+import { withOffChain } from '../../../src/decoding/nft/show-nft.ts';
 import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
-import { coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
-import type { CorePlugins } from '../../../src/decoding/nft/core-plugins.ts';
-import { readDasAsset } from '../../../src/decoding/nft/das-asset.ts';
-import type { FoundNft } from '../../../src/decoding/nft/found-nft.ts';
+import { type CorePlugins, coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
+import { readDasAsset } from '../../../src/decoding/nft/das-assets.ts';
+import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metadata-accounts.ts';
 import { metadataProgram } from '../../../src/decoding/nft/metaplex-addresses.ts';
-import { decodeMetaplexMetadata } from '../../../src/decoding/nft/metaplex-metadata.ts';
-import type { OnChainNft } from '../../../src/decoding/nft/nft.ts';
+import type { FoundNft, OnChainNft } from '../../../src/decoding/nft/nft.ts';
 import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';

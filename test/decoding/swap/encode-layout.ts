@@ -1,7 +1,11 @@
 import { ByteWriter } from '../../../src/base/bytes.ts';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
 import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
-import type { EventLayout, Fields, FieldType } from '../../../src/decoding/transaction/events/layout.ts';
+import {
+  type EventLayout,
+  eventDiscriminator,
+  type Fields,
+  type FieldType,
+} from '../../../src/decoding/transaction/events/layout.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
 import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
 import {
   type EventLayout,
+  eventDiscriminator,
   type Fields,
   type FieldType,
   readLayout,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
 import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
-import { dexParsers } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexParsers, liquidityTables } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
 import { dexPrograms, orderPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
-import { liquidityTables } from '../../../src/decoding/transaction/swap/liquidity-tables.ts';
 import { address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Swap } from '../../../src/decoding/transaction/action.ts';
-import { instructionDiscriminator } from '../../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
 import type {
   ExecutedTransaction,

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  EVENT_CALL,
-  instructionDiscriminator,
-} from '../../../src/decoding/transaction/events/discriminator.ts';
+import { EVENT_CALL, instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type {
+  ExecutedInstruction,
   ExecutedTransaction,
+  ParsedView,
   TransactionTokenAccount,
 } from '../../../src/decoding/transaction/executed-transaction.ts';
-import type { ExecutedInstruction, ParsedView } from '../../../src/decoding/transaction/instruction.ts';
 import { type Address, address, addressFromBytes } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { encodeEvent } from './encode-layout.ts';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
 import { withChangeCheck } from '../../database/transaction.ts';
-import type { ContractName, RouteInput, RouteOutput } from '../contract/contract.ts';
-import { routeOf } from '../contract/contract.ts';
+import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { authorize } from './authorize.ts';
-import { parseRouteInput, type RawRouteInput } from './parse-route-input.ts';
+import { type RawRouteInput, parseRouteInput } from './parse-route-input.ts';
 import { checkStillAuthorized } from './still-authorized.ts';
 
 /** Who asks and from where, before it is known whether they may. */

@@ -1,8 +1,7 @@
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import { jupiterDcaEvents, jupiterEvents, okxEvents } from './aggregator-events.ts';
-import { eventDiscriminator } from './discriminator.ts';
-import type { EventLayout } from './layout.ts';
+import { type EventLayout, eventDiscriminator } from './layout.ts';
 import { dammV1Events, dammV2Events, dbcEvents, dlmmEvents } from './meteora-events.ts';
 import { orcaEvents } from './orca-events.ts';
 import { pumpAmmEvents, pumpEvents } from './pump-events.ts';

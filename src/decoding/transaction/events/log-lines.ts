@@ -1,6 +1,6 @@
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction } from '../executed-transaction.ts';
 
 /** What stands before the bytes in base64 that a program logs by `sol_log_data`, as Anchor's `emit!` does. */
 export const DATA_PREFIX = 'Program data: ';

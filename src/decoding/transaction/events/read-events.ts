@@ -2,11 +2,9 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramEvent } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
-import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex } from './discriminator.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { eventTables } from './event-tables.ts';
-import { readLayout } from './layout.ts';
+import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex, readLayout } from './layout.ts';
 import { DATA_PREFIX, type ProgramLogLine, programLogLines } from './log-lines.ts';
 import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
 

@@ -1,8 +1,186 @@
-import type { Address } from '../../../solana/address.ts';
+import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import { type Address, address, addressBytes, addressFromBytes } from '../../../solana/address.ts';
+import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
+import { rawAmount } from '../../amounts.ts';
 import type { ProgramParser } from '../action.ts';
-import { type CompressedMetadata, readMetadata, readMetadataV2 } from './compressed-metadata.ts';
-import { anchorReader, type Call, given, layout, type ParsedAction } from './instruction-layout.ts';
-import { assetIdOf, leafEventOf } from './leaf-event.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import { anchorReader, type Call, given, layout, optional, type ParsedAction } from './instruction-layout.ts';
+
+/** Bubblegum, the program of compressed NFTs. */
+export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
+
+/** Programs that do nothing: what they are called with is for readers of the ledger. */
+export const noopPrograms: ReadonlySet<Address> = new Set([
+  address('noopb9bkMVfRPU8AsbpTUg8AQkHtKwMYZiFUjNRtMmV'),
+  address('mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3'),
+]);
+
+/** A leaf of a tree as Bubblegum told it: who has the NFT now. */
+export type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
+
+const APPLICATION_DATA = 1;
+const LEAF_SCHEMA_EVENT = 1;
+const VERSION_MAX = 1;
+
+/**
+ * What Bubblegum tells a noop program of a leaf, of schema V1 or V2.
+ * Source: mpl-bubblegum, `LeafSchemaEvent` inside spl-account-compression's `ApplicationDataEvent::V1`.
+ */
+function readLeafEvent(data: Uint8Array): LeafEvent | null {
+  return readOrNull(data, (reader) => {
+    if (reader.u8() !== APPLICATION_DATA || reader.u8() !== 0) return null;
+    if (reader.u32() !== reader.remaining) return null;
+    if (reader.u8() !== LEAF_SCHEMA_EVENT) return null;
+    if (reader.u8() > VERSION_MAX || reader.u8() > VERSION_MAX) return null;
+    const id = addressFromBytes(reader.bytes(32));
+    const owner = addressFromBytes(reader.bytes(32));
+    const delegate = addressFromBytes(reader.bytes(32));
+    return { id, owner, delegate, nonce: reader.u64() };
+  });
+}
+
+const assetSeeds = (tree: Address, nonce: bigint): Uint8Array[] => [
+  Buffer.from('asset'),
+  addressBytes(tree),
+  u64Seed(nonce),
+];
+
+/** The address under which a compressed NFT is known. Source: mpl-bubblegum, `get_asset_id`. */
+export const assetIdOf = (tree: Address, nonce: bigint): Address =>
+  findProgramAddress(assetSeeds(tree, nonce), bubblegumProgram).address;
+
+/** Of the same outer instruction, behind this one, up to the next one of Bubblegum. */
+function* behind({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
+  for (const one of instructions) {
+    if (one.outer !== outer || one.index <= index) continue;
+    if (one.program === bubblegumProgram) return;
+    yield one;
+  }
+}
+
+/**
+ * What an instruction of Bubblegum told of its leaf.
+ * @param tree - whose leaf it is. Anybody may call a noop program with anything: where the node says who called, it
+ * must be this instruction, and the leaf's name must be the one that Bubblegum gives under this tree.
+ * @returns null where nothing was told.
+ */
+export function leafEventOf(
+  instruction: ExecutedInstruction,
+  tree: Address,
+  transaction: ExecutedTransaction,
+): LeafEvent | null {
+  for (const one of behind(instruction, transaction)) {
+    if (!noopPrograms.has(one.program)) continue;
+    if (one.height !== null && one.caller !== instruction.index) continue;
+    const event = readLeafEvent(one.data);
+    if (event === null) continue;
+    return isDerivedFrom(event.id, assetSeeds(tree, event.nonce), bubblegumProgram) ? event : null;
+  }
+  return null;
+}
+
+/**
+ * The metadata that a compressed NFT is minted with, as the interface shows it: names and enums as Anchor writes them
+ * in JavaScript. Source: mpl-bubblegum 575f729, `MetadataArgs` and `MetadataArgsV2`.
+ */
+export type CompressedMetadata = Readonly<Record<string, WritableJson>>;
+
+/** Bubblegum allows 32, 10 and 200 bytes; a transaction has no room for more than this anyway. */
+const TEXT_MAX = 1232;
+/** At 34 bytes each, a transaction has no room for as many. */
+const CREATORS_MAX = 64;
+
+const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungibleEdition'];
+const programVersions = ['original', 'token2022'];
+const useMethods = ['burn', 'multiple', 'single'];
+
+/** Read so far in the reader, and wrong. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+function refused(): never {
+  throw new Refused('not the metadata of a compressed NFT');
+}
+
+function text(args: ByteReader): string {
+  const length = args.u32();
+  if (length > TEXT_MAX) refused();
+  return Buffer.from(args.bytes(length)).toString('utf8');
+}
+
+const key = (args: ByteReader): string => addressFromBytes(args.bytes(32));
+
+/** `{ nonFungible: {} }` */
+const variant = (names: readonly string[]) => (args: ByteReader) => ({ [names[args.u8()] ?? refused()]: {} });
+
+const uses = (args: ByteReader) => ({
+  ...{ useMethod: variant(useMethods)(args), remaining: rawAmount(args.u64()), total: rawAmount(args.u64()) },
+});
+
+function creators(args: ByteReader) {
+  const count = args.u32();
+  if (count > CREATORS_MAX) refused();
+  return Array.from({ length: count }, () => ({
+    ...{ address: key(args), verified: args.bool(), share: args.u8() },
+  }));
+}
+
+const readHead = (args: ByteReader) => ({
+  ...{ name: text(args), symbol: text(args), uri: text(args), sellerFeeBasisPoints: args.u16() },
+  ...{ primarySaleHappened: args.bool(), isMutable: args.bool() },
+});
+
+function v1(args: ByteReader, vouched: boolean): CompressedMetadata {
+  return {
+    ...readHead(args),
+    editionNonce: optional(args, (some) => some.u8()),
+    tokenStandard: optional(args, variant(tokenStandards)),
+    collection: optional(args, (some) => ({ verified: some.bool() || vouched, key: key(some) })),
+    uses: optional(args, uses),
+    tokenProgramVersion: variant(programVersions)(args),
+    creators: creators(args),
+  };
+}
+
+/** V2 has no edition nonce, uses and token program; its collection is always a verified one. */
+function v2(args: ByteReader): CompressedMetadata {
+  const head = readHead(args);
+  const tokenStandard = optional(args, variant(tokenStandards));
+  const made = creators(args);
+  const collection = optional(args, (some) => ({ verified: true, key: key(some) }));
+  return {
+    ...{ ...head, editionNonce: null, tokenStandard, collection, uses: null, tokenProgramVersion: null },
+    creators: made,
+  };
+}
+
+/** @returns null for bytes that are no such metadata. @throws OutOfBytes for too few of them. */
+function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}
+
+/**
+ * Of `mint_v1` and `mint_to_collection_v1`.
+ * @param vouched - whether the instruction verifies the collection itself.
+ * @returns null for bytes that are no such metadata.
+ * @throws OutOfBytes for too few of them.
+ */
+export const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
+  accepted(() => v1(args, vouched));
+
+/**
+ * Of `mint_v2`.
+ * @returns null for bytes that are no such metadata.
+ * @throws OutOfBytes for too few of them.
+ */
+export const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
 
 /**
  * Bubblegum, compressed NFTs: who has one is a leaf in a tree; the chain keeps no more than the tree's root.

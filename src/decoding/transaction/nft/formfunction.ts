@@ -1,11 +1,15 @@
 import type { ProgramParser } from '../action.ts';
-import { cancel, offerOf, withdrawFromTreasury } from './auction-house.ts';
-import { fulfilledBy } from './fulfilled.ts';
-import { anchorReader, type InstructionLayout, ignored, layout, unless } from './instruction-layout.ts';
+import { cancel, currencyOfOffer, offerOf, withdrawFromTreasury } from './auction-house.ts';
+import {
+  anchorReader,
+  fulfilledBy,
+  type InstructionLayout,
+  ignored,
+  layout,
+  unless,
+} from './instruction-layout.ts';
 import { mintedNfts } from './minted-nfts.ts';
-import { bid, list, sale } from './nft-actions.ts';
-import { currencyOf } from './price.ts';
-import { currencyOfOffer } from './trade-state.ts';
+import { bid, currencyOf, list, sale } from './nft-actions.ts';
 
 /**
  * Formfunction's own auction house, grown out of Metaplex's: offers are made in an instruction of their own, a sale

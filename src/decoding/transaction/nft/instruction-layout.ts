@@ -1,9 +1,8 @@
 import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Action, ReadInstruction } from '../action.ts';
-import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /** What a reader says of an instruction: an action without its place. */
 export type ParsedAction = Pick<Action, 'type' | 'info'>;
@@ -93,3 +92,29 @@ export function numberedReader(layouts: Readonly<Record<number, InstructionLayou
 /** An optional value of Borsh. */
 export const optional = <T>(args: ByteReader, read: (args: ByteReader) => T): T | null =>
   args.bool() ? read(args) : null;
+
+/**
+ * Whether the offer that an instruction makes is taken up in the same transaction: whoever buys at once bids and
+ * executes the sale together, and the sale alone is what happened.
+ * @param sales - names of the instructions that execute a sale.
+ * @returns for the place of the offer's account among those of its instruction, the test of one instruction.
+ */
+export function fulfilledBy(
+  sales: readonly string[],
+): (offerAt: number) => (instruction: ExecutedInstruction, transaction: ExecutedTransaction) => boolean {
+  const marks = new Set(sales.map(instructionDiscriminator));
+  return (offerAt) =>
+    ({ program, index, accounts }, { instructions }) => {
+      const offer = accounts[offerAt];
+      return (
+        offer !== undefined &&
+        instructions.some(
+          (one) =>
+            one.index > index &&
+            one.program === program &&
+            marks.has(leadingHex(one.data)) &&
+            one.accounts.includes(offer),
+        )
+      );
+    };
+}

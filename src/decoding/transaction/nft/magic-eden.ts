@@ -1,9 +1,23 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import { fulfilledBy } from './fulfilled.ts';
-import { anchorReader, given, type InstructionLayout, layout, unless } from './instruction-layout.ts';
-import { bid, bidCancel, list, listCancel, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { currencyOf, SOL } from './price.ts';
+import {
+  anchorReader,
+  fulfilledBy,
+  given,
+  type InstructionLayout,
+  layout,
+  unless,
+} from './instruction-layout.ts';
+import {
+  bid,
+  bidCancel,
+  currencyOf,
+  list,
+  listCancel,
+  marketplaceWithdraw,
+  SOL,
+  sale,
+} from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { ProgramParser } from '../action.ts';
 import { layout, numberedReader } from './instruction-layout.ts';
-import { bid } from './nft-actions.ts';
-import { currencyOf } from './price.ts';
+import { bid, currencyOf } from './nft-actions.ts';
 
 /**
  * The auctions of Metaplex's first marketplace, on which Holaplex ran its stores. A bid names the auction and not

@@ -1,7 +1,10 @@
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import type { ExecutedTransaction, TransactionTokenAccount } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+  TransactionTokenAccount,
+} from '../executed-transaction.ts';
 
 /** An NFT that a transaction brought into being through Token Metadata. */
 export type MintedNft = Readonly<{

@@ -1,14 +1,12 @@
-import type { ByteReader } from '../../../base/bytes.ts';
-import { readOrNull } from '../../../base/bytes.ts';
+import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
 import {
   DISCRIMINATOR_BYTES,
   eventDiscriminator,
   instructionDiscriminator,
   leadingHex,
-} from '../events/discriminator.ts';
+} from '../events/layout.ts';
 import { DATA_PREFIX, programLogLines } from '../events/log-lines.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /**
  * What a program tells of an instruction while it runs: the price at which a pool sells is in no instruction, whose

@@ -1,8 +1,7 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, ignored, layout } from './instruction-layout.ts';
-import { sale } from './nft-actions.ts';
-import { SOL } from './price.ts';
+import { SOL, sale } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
 /**

@@ -1,17 +1,8 @@
 import type { ByteReader } from '../../../base/bytes.ts';
-import { type Address, address } from '../../../solana/address.ts';
+import { type Address, address, addressFromBytes } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import {
-  compressedBid,
-  compressedBidCancel,
-  compressedList,
-  compressedListCancel,
-  compressedListUpdate,
-  compressedSale,
-  compressedTakeBid,
-  mayBeCompressed,
-  type OfferTerms,
-} from './compressed-actions.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
   type Call,
@@ -21,10 +12,74 @@ import {
   layout,
   optional,
 } from './instruction-layout.ts';
-import { assetIdOf } from './leaf-event.ts';
-import { bid, list, listCancel, listUpdate, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { type Currency, currencyOf, SOL } from './price.ts';
-import { key, tensorEventOf } from './tensor-event.ts';
+import {
+  bid,
+  type Currency,
+  compressedBid,
+  compressedBidCancel,
+  compressedList,
+  compressedListCancel,
+  compressedListUpdate,
+  compressedSale,
+  compressedTakeBid,
+  currencyOf,
+  list,
+  listCancel,
+  listUpdate,
+  marketplaceWithdraw,
+  mayBeCompressed,
+  type OfferTerms,
+  SOL,
+  sale,
+} from './nft-actions.ts';
+import { selfCall } from './program-logs.ts';
+
+/** What Tensor's marketplace tells of an offer that was made or taken. */
+export type TensorEvent = Readonly<{
+  /** Base units of `currency`. */
+  amount: bigint;
+  currency: Currency;
+  /** The NFT; null for an offer on a whole collection. */
+  asset: Address | null;
+}>;
+
+const MAKER = 0;
+const TAKER = 1;
+
+/** An address. */
+export const key = (args: ByteReader): Address => addressFromBytes(args.bytes(32));
+
+/** Behind the variant. Source: tensor-foundation/marketplace 153c22c, program/src/event.rs. */
+function readEvent(event: ByteReader): TensorEvent | null {
+  const variant = event.u8();
+  if (variant !== MAKER && variant !== TAKER) return null;
+  // Who.
+  event.skipBytes(32);
+  // The bid, where it is about one.
+  optional(event, key);
+  // The target and its id; field and id of what is narrower.
+  event.skipBytes(1 + 32);
+  optional(event, (some) => some.u8());
+  optional(event, key);
+  const amount = event.u64();
+  // How many.
+  event.skipBytes(4);
+  // Fees of the protocol, both brokers and the creators.
+  if (variant === TAKER) event.skipBytes(4 * 8);
+  const currency = currencyOf(optional(event, key));
+  if (variant === MAKER) {
+    // When it expires, and for whom alone it is.
+    event.skipBytes(8);
+    optional(event, key);
+  }
+  return { amount, currency, asset: optional(event, key) };
+}
+
+/** What the marketplace told of this instruction by calling itself; null where the transaction does not have it. */
+export const tensorEventOf = (
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);
 
 /**
  * Tensor's marketplace (TCOMP): listings and bids, at first of compressed NFTs alone, then of all. A sale's

@@ -1,8 +1,7 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, type Call, type InstructionLayout, layout } from './instruction-layout.ts';
-import { list, listCancel, listUpdate, marketplaceWithdraw, sale } from './nft-actions.ts';
-import { SOL } from './price.ts';
+import { list, listCancel, listUpdate, marketplaceWithdraw, SOL, sale } from './nft-actions.ts';
 import { loggedEvent } from './program-logs.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram } from '../../../solana/programs.ts';
 import type { ProgramParser } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
 import { mintedNfts } from './minted-nfts.ts';
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';

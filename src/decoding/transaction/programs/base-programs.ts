@@ -1,9 +1,39 @@
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
-import type { ProgramParser, ReadInstruction } from '../action.ts';
-import { ignoredProgram, named, parsedByName, underItsName } from './named-programs.ts';
-import { systemProgram } from './system.ts';
+import { rawAmount, solOf } from '../../amounts.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
+import {
+  ignoredProgram,
+  named,
+  type ProgramParser,
+  parsedByName,
+  type ReadInstruction,
+  underItsName,
+} from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
+
+/** They make an account that something else then uses, or keep a nonce alive. */
+const made: ReadonlySet<string> = new Set([
+  ...['createAccount', 'createAccountWithSeed', 'allocate', 'allocateWithSeed', 'assign', 'assignWithSeed'],
+  ...['createAccountAllowPrefund', 'initializeNonce', 'advanceNonce', 'upgradeNonce'],
+]);
+
+const read: ReadInstruction = (instruction, transaction) => {
+  const { parsed } = instruction;
+  if (parsed === null) return null;
+  if (made.has(parsed.type)) return [];
+  if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') {
+    return underItsName(instruction, transaction);
+  }
+  const { source, destination, lamports } = parsed.info;
+  const [sender, receiver, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
+  if (sender === null || receiver === null || amount === null) return null;
+  const info = { sender, receiver, amount: solOf(amount), amount_raw: rawAmount(amount) };
+  return [{ type: 'SOL_TRANSFER', info }];
+};
+
+/** The system program. */
+export const systemProgram: ProgramParser = { name: 'SYSTEM_PROGRAM', read };
 
 /** Making an associated token account is never told; what else the program does is. */
 const readAssociatedToken: ReadInstruction = (instruction, transaction) => {

@@ -2,12 +2,10 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import type { Action, ProgramParser, ReadInstruction } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import { isNftAmount } from '../fungible-mints.ts';
-import type { ParsedView } from '../instruction.ts';
+import { type Action, type ProgramParser, type ReadInstruction, underItsName } from '../action.ts';
+import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
 import { mintedNfts } from '../nft/minted-nfts.ts';
-import { underItsName } from './named-programs.ts';
+import { isNftAmount } from '../token-accounts.ts';
 
 const ignored = 'untold';
 type ParsedAction = Pick<Action, 'type' | 'info'>;

@@ -1,6 +1,6 @@
 import { type Address, address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import { instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
+import { instructionDiscriminator, leadingHex } from '../events/layout.ts';
 
 /** Where an instruction that swaps names its pool and who trades, in its accounts; counted from the end below 0. */
 export type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;

@@ -4,7 +4,7 @@ import type { Address } from '../../../solana/address.ts';
 import { addressOf, amountOf, itemsOf, membersOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
-import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
+import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isServant, type Span, type TransactionView } from './transaction-view.ts';
 

@@ -3,8 +3,7 @@ import { programs } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap } from '../action.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import type { Exchange } from './flows.ts';
-import type { Movement } from './movements.ts';
+import type { Exchange, Movement } from './movements.ts';
 import { readPumpTrade } from './pump-trade.ts';
 import type { TransactionView } from './transaction-view.ts';
 

@@ -4,7 +4,7 @@ import { nativeMint, programs } from '../../../solana/programs.ts';
 import { addressOf, amountOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { SwapSide } from '../action.ts';
-import { netOf } from './flows.ts';
+import { netOf } from './movements.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 
 /** A trade with a curve of pump.fun as its event tells it. */

@@ -2,11 +2,10 @@ import { readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, Swap, SwapSide } from '../action.ts';
-import { DISCRIMINATOR_BYTES } from '../events/discriminator.ts';
+import { DISCRIMINATOR_BYTES } from '../events/layout.ts';
 import { type DexProgram, swapInstructionOf } from './dex-programs.ts';
-import { type Exchange, exchangeOf, netOf } from './flows.ts';
 import { readQuote, readRoute } from './jupiter-route.ts';
-import type { Movement } from './movements.ts';
+import { type Exchange, exchangeOf, type Movement, netOf } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 

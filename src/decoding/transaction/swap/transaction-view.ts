@@ -2,8 +2,7 @@ import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram, programs } from '../../../solana/programs.ts';
 import type { ProgramEvent } from '../action.ts';
 import { isEventCall } from '../events/read-events.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { unexplainedLamports } from './balances.ts';
 import { type Movement, readMovements } from './movements.ts';
 

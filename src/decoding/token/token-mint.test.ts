@@ -4,8 +4,7 @@ import { address } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
 import { decodeMint } from '../../solana/token/mint.ts';
 import { U64_MAX } from '../../solana/units.ts';
-import { uiAmountOfMint } from './token-amount.ts';
-import type { TokenMint } from './token-mint.ts';
+import { type TokenMint, uiAmountOfMint } from './token-mint.ts';
 
 const NOW = 1_700_000_000n;
 const [INTEREST, SCALED] = [10, 25];

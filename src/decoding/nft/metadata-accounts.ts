@@ -1,0 +1,162 @@
+import type { ByteReader } from '../../base/bytes.ts';
+import type { Address } from '../../solana/address.ts';
+import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
+import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
+
+/** What an account of the metadata program says of a mint. Source: mpl-token-metadata, `state/metadata.rs`. */
+export type MetaplexMetadata = Readonly<{
+  updateAuthority: Address;
+  mint: Address;
+  name: string;
+  symbol: string;
+  uri: string;
+  sellerFeeBasisPoints: number;
+  creators: readonly Creator[];
+  primarySaleHappened: boolean;
+  isMutable: boolean;
+  /** null in accounts that are older than the field, and in those whose end is corrupt. */
+  tokenStandard: TokenStandard | null;
+  collection: Readonly<{ address: Address; verified: boolean }> | null;
+}>;
+
+/** `Key::MetadataV1` */
+const METADATA_V1 = 4;
+
+const readCreator = (reader: ByteReader): Creator => {
+  const address = readAddress(reader);
+  const verified = readBool(reader);
+  return { address, share: reader.u8(), verified };
+};
+
+const readCollection = (reader: ByteReader): MetaplexMetadata['collection'] => {
+  const verified = readBool(reader);
+  return { address: readAddress(reader), verified };
+};
+
+function skipUses(reader: ByteReader): null {
+  readVariant(reader, ['Burn', 'Multiple', 'Single']);
+  // How many are left and how many there were, a u64 each: not shown.
+  reader.skipBytes(8 + 8);
+  return null;
+}
+
+/**
+ * What was added behind the first layout. Lists of creators that shrank have left old bytes there: when one of these
+ * cannot be read, none counts. Source: `meta_deser_unchecked`.
+ */
+function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 'collection'> {
+  const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
+    readOption(rest, (nonce) => nonce.u8());
+    const tokenStandard = readOption(rest, (standard) => readVariant(standard, tokenStandards));
+    const collection = readOption(rest, readCollection);
+    readOption(rest, skipUses);
+    return { tokenStandard, collection };
+  });
+  return tail ?? { tokenStandard: null, collection: null };
+}
+
+/**
+ * Decodes the data of an account of the metadata program: padded to 679 or 607 bytes or not at all, by its lengths.
+ * @returns null when it is no metadata.
+ */
+export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | null {
+  if (data[0] !== METADATA_V1) return null;
+  return readBorsh(data.subarray(1), (reader) => ({
+    updateAuthority: readAddress(reader),
+    mint: readAddress(reader),
+    name: readText(reader),
+    symbol: readText(reader),
+    uri: readText(reader),
+    sellerFeeBasisPoints: reader.u16(),
+    creators: readOption(reader, (creators) => readList(creators, readCreator)) ?? [],
+    primarySaleHappened: readBool(reader),
+    isMutable: readBool(reader),
+    ...readTail(reader),
+  }));
+}
+
+/**
+ * What an account at a mint's edition address says: the mint is a master, of which prints may be made, or a print.
+ * Source: mpl-token-metadata, `state/master_edition.rs`, `state/edition.rs`.
+ */
+export type MetaplexEdition =
+  | Readonly<{ type: 'master'; supply: bigint; maxSupply: bigint | null }>
+  | Readonly<{ type: 'print'; parent: Address; edition: bigint }>;
+
+const EDITION_V1 = 1;
+const MASTER_EDITION_V1 = 2;
+const MASTER_EDITION_V2 = 6;
+
+/** Decodes the data of an account of the metadata program. @returns null when it is no edition. */
+export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null {
+  return readBorsh(data, (reader) => {
+    const key = reader.u8();
+    if (key === EDITION_V1) return { type: 'print', parent: readAddress(reader), edition: reader.u64() };
+    if (key !== MASTER_EDITION_V1 && key !== MASTER_EDITION_V2) return null;
+    return { type: 'master', supply: reader.u64(), maxSupply: readOption(reader, (max) => max.u64()) };
+  });
+}
+
+/** `Key::TokenRecord` */
+const TOKEN_RECORD = 11;
+
+const states = ['Unlocked', 'Locked', 'Listed'] as const;
+
+/** `TokenDelegateRole` by its number: the last is 255. */
+const roles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
+const MIGRATION = 255;
+const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), roles, {
+  [MIGRATION]: 'Migration',
+});
+
+/** Accounts that are older than the field end before it. */
+const readLockedTransfer = (reader: ByteReader): Address | null =>
+  reader.remaining === 0 ? null : readOption(reader, readAddress);
+
+/**
+ * Decodes the data of an account of the metadata program.
+ * Source: mpl-token-metadata, `state/programmable.rs`.
+ * @param at - where the account is.
+ * @returns null when it is no token record.
+ */
+export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
+  if (data[0] !== TOKEN_RECORD) return null;
+  return readBorsh(data.subarray(1), (reader) => {
+    reader.skipBytes(1); // The bump of its address.
+    return {
+      address: at,
+      key: 'TokenRecord',
+      state: readVariant(reader, states),
+      rule_set_revision: readOption(reader, (revision) => revision.u64()),
+      delegate: readOption(reader, readAddress),
+      token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
+      locked_transfer: readLockedTransfer(reader),
+    };
+  });
+}
+
+/** What a Token-2022 mint says of itself. Source: spl-token-metadata-interface, spl-token-group-interface. */
+export type Token2022Metadata = Readonly<{
+  updateAuthority: Address | null;
+  name: string;
+  symbol: string;
+  uri: string;
+  additionalMetadata: readonly (readonly [name: string, value: string])[];
+  /** The mint of the group that it is a member of. */
+  group: Address | null;
+}>;
+
+const TOKEN_METADATA = 19;
+const TOKEN_GROUP_MEMBER = 23;
+
+/**
+ * Reads the data of a mint of Token-2022.
+ * @returns null when it has no metadata of its own.
+ */
+export function readToken2022Metadata(data: Uint8Array): Token2022Metadata | null {
+  const { state } = parseExtension(data, TOKEN_METADATA, 'mint');
+  if (state === undefined) return null;
+  const member = parseExtension(data, TOKEN_GROUP_MEMBER, 'mint').state as { group: Address } | undefined;
+  return { ...(state as unknown as Omit<Token2022Metadata, 'group'>), group: member?.group ?? null };
+}
