@@ -38,6 +38,49 @@ const plainReaders: Readonly<Record<Extract<FieldType, string>, (reader: ByteRea
   string: readString,
 };
 
+const TOKEN = /[\w*]+|[()[\],|]/g;
+
+function typeNamed(word: string | undefined): FieldType {
+  const [name = '', length] = word?.split('*') ?? [];
+  if (!(name in plainReaders)) throw new TypeError(`No such type in a layout: ${word}`);
+  const type = name as Extract<FieldType, string>;
+  return length === undefined ? type : { array: type, length: Number(length) };
+}
+
+/** Takes fields up to the closing bracket, bar or end of `tokens`. */
+function parseFields(tokens: string[]): Fields {
+  const fields: [string, FieldType][] = [];
+  let words: string[] = [];
+  const add = (type: FieldType): void => {
+    for (const name of words) fields.push([name, type]);
+    words = [];
+  };
+  for (;;) {
+    const token = tokens.shift() ?? '';
+    if (token === '(') add({ struct: parseFields(tokens) });
+    else if (token === '[') add({ list: parseFields(tokens) });
+    else if (/^\w/.test(token)) words.push(token);
+    else {
+      if (words.length > 0) add(typeNamed(words.pop()));
+      if (token !== ',') return fields;
+    }
+  }
+}
+
+/**
+ * Parses layouts written as `Name: field field type, field type | later field type;`. Fields that share a type stand
+ * in one group; a type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
+ */
+export const parseLayouts = (text: string): EventLayout[] =>
+  text
+    .split(';')
+    .filter((layout) => layout.trim() !== '')
+    .map((layout) => {
+      const [name = '', fields = ''] = layout.split(':');
+      const tokens = fields.match(TOKEN) ?? [];
+      return { name: name.trim(), fields: parseFields(tokens), later: parseFields(tokens) };
+    });
+
 function readMembers(reader: ByteReader, fields: Fields): Record<string, WritableJson> {
   return Object.fromEntries(fields.map(([name, type]) => [name, readValue(reader, type)]));
 }
