@@ -8,7 +8,6 @@ import { Chain, OnceChain } from './chain.ts';
 const KNOWN = { lamports: 1, owner: programs.system, executable: false, rentEpoch: 0, data: ['', 'base64'] };
 const ADDRESSES = [programs.vote, programs.stake];
 
-/** A chain whose node answers every getMultipleAccounts so. */
 function chainOf(value: JsonValue): Chain {
   const caller: RestCaller = {
     ...{ ownerId: 'somebody', signal: new AbortController().signal },
@@ -38,7 +37,6 @@ describe('accounts of a chain', () => {
 
 const [A, B, C] = [programs.vote, programs.stake, sysvars.clock];
 
-/** A node that has every account but C. */
 function nodeOf() {
   const requests: (readonly WritableJson[])[] = [];
   const caller: RestCaller = {

@@ -11,25 +11,21 @@ import type { Address } from '../../solana/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
 import { readAccount } from '../../solana/encoding/read-ui-account.ts';
 
-/** Accounts that Agave reads in one getMultipleAccounts. */
+/** Limit of Agave for one getMultipleAccounts. */
 const ACCOUNTS_OF_A_CALL = 100;
 
-/** Calls of one request that are on their way at a time. */
+/** Concurrent upstream calls per REST request. */
 const CALLS_AT_A_TIME = 8;
 
-/** An account with where it is. */
 export type AccountAt = Readonly<{ address: Address; account: Account }>;
 
-/** A part of an account's data that a search compares: at this offset stand these bytes, in base58. */
+/** Filter that compares base58 bytes at an offset of the account data. */
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
-/**
- * Reads one network as one caller, in as few calls as its methods allow. What a node says in another form than the
- * interface has is UPSTREAM_UNAVAILABLE.
- */
+/** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
 export class Chain {
   readonly network: Network;
-  /** What its reads of accounts see. The spec's default is `finalized`. */
+  /** Default in the spec: `finalized`. */
   readonly commitment: Commitment;
   readonly #caller: RestCaller;
 
@@ -43,7 +39,7 @@ export class Chain {
     return { encoding: 'base64', commitment: this.commitment };
   }
 
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.#caller.signal;
   }
@@ -53,7 +49,9 @@ export class Chain {
     return this.#caller.request(this.network, method, params);
   }
 
-  /** Asks and reads; answers that cannot be read are the node's fault. */
+  /**
+   * Sends a call and decodes its result. @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed.
+   */
   async read<T>(
     method: string,
     params: readonly WritableJson[],
@@ -68,12 +66,12 @@ export class Chain {
     }
   }
 
-  /** Work on each item with a bounded number of calls at a time; the results are in the order of the items. */
+  /** Maps items with bounded concurrency; results keep the order of the items. */
   each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
     return mapConcurrent(items, CALLS_AT_A_TIME, work);
   }
 
-  /** Those of the accounts that exist, each read once, in hundreds. */
+  /** Existing accounts among the addresses, in batches of 100. */
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const found = new Map<Address, Account>();
     await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
@@ -88,7 +86,6 @@ export class Chain {
     return found;
   }
 
-  /** Accounts of a program that match, in no order that means anything. */
   programAccounts(
     program: Address,
     filters: readonly (Readonly<{ dataSize: number }> | Readonly<{ memcmp: Memcmp }>)[],
@@ -100,7 +97,6 @@ export class Chain {
     );
   }
 
-  /** Token accounts of a wallet under one token program, or of one mint. */
   tokenAccounts(
     owner: Address,
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
@@ -111,7 +107,7 @@ export class Chain {
   }
 }
 
-/** One for each address that was asked for: where a node says fewer, the rest is not known to be absent. */
+/** A short list would make missing entries look like absent accounts, so its length must match. */
 function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
   const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
   if (values.length !== requested) throw new MalformedJson('as many accounts as were asked for');
@@ -124,15 +120,11 @@ function readAccountAt(item: JsonValue): AccountAt {
   return { address: stringOf(pubkey, 'pubkey') as Address, account: readAccount(account) };
 }
 
-/**
- * A chain of which each account, and each list of token accounts, is read once, whoever asks for it and however often.
- * For answers that are made of several others. It lives as long as one request.
- */
+/** Chain that reads each account and each token account list once per request. */
 export class OnceChain extends Chain {
   readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
   readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();
 
-  /** As `Chain.accounts`; those that were asked for before are not asked for again. */
   override async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const requested = [...new Set(addresses)];
     const unread = requested.filter((address) => !this.#accounts.has(address));
@@ -150,7 +142,6 @@ export class OnceChain extends Chain {
     );
   }
 
-  /** As `Chain.tokenAccounts`, once for each question. */
   override tokenAccounts(
     owner: Address,
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,

@@ -4,11 +4,11 @@ import { readAddress, readBool, readBorsh, readList, readOption, readText } from
 import { appPrograms } from '../program-addresses.ts';
 
 /**
- * Plugins of MPL Core, which stand behind an asset or a collection and are found through a registry at the end of the
- * account. Source: mpl-core, `plugins/`, `state/`.
+ * MPL Core plugins, found through a registry at the end of the account. Source: mpl-core, `plugins/`,
+ * `state/`.
  */
 
-/** What plugins say, by type. Those that hold nothing are true; those that are not there are absent. */
+/** Plugins by type; absent types are missing, types without data are true. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
@@ -24,13 +24,13 @@ export type CorePlugins = Readonly<{
   verifiedCreators?: readonly Readonly<{ address: Address; verified: boolean }>[];
 }>;
 
-/** `Key` of what stands behind the base of an account. */
+/** `Key` of the header and registry behind the base data. */
 const PLUGIN_HEADER_V1 = 3;
 const PLUGIN_REGISTRY_V1 = 4;
 
 const readFrozen = (reader: ByteReader) => ({ frozen: readBool(reader) });
 
-/** By the number of the plugin's type. Those that say nothing an NFT shows are passed over. */
+/** Readers by plugin type number. Types that an NFT does not show are skipped. */
 const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
   [0, (reader) => ({ royalties: readRoyalties(reader) })],
   [1, (reader) => ({ freezeDelegate: readFrozen(reader) })],
@@ -58,23 +58,22 @@ const readMasterEdition = (reader: ByteReader) => ({
   uri: readOption(reader, readText),
 });
 
-/** The type of a plugin of the program's own, and where it stands. */
 type PluginRecord = Readonly<{ type: number; offset: number }>;
 
-/** `Authority`: only an address takes more than its tag. */
+/** `Authority`: only the address variant holds more than its tag. */
 const ADDRESS_AUTHORITY = 3;
 
-/** An offset that a number rounds is behind the end of every account. */
+/** A u64 offset that a number rounds is past the end of every account. */
 const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {
   const type = reader.u8();
-  // Who may change the plugin is nothing that is shown.
+  // The plugin authority is not shown.
   if (reader.u8() === ADDRESS_AUTHORITY) reader.skipBytes(ADDRESS_BYTES);
   return { type, offset: readOffset(reader) };
 }
 
-/** What the plugin at its place says; nothing when it is another than the registry says, or not whole. */
+/** Empty when the type differs from the registry or the data is truncated. */
 function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
   const read = kinds.get(type);
   if (read === undefined || data[offset] !== type) return {};
@@ -82,10 +81,9 @@ function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugi
 }
 
 /**
- * The plugins of an account.
- * @param data - of the whole account.
- * @param end - where its base ends: a header follows when there are plugins. External plugins stand last in the
- * registry, and are not read.
+ * @param data - the whole account.
+ * @param end - end of the base data, where the header stands. External plugins, which come last, are not
+ * read.
  */
 export function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const registry = readBorsh(data.subarray(end), (reader) =>
@@ -95,28 +93,27 @@ export function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const records = readBorsh(data.subarray(registry), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
-  // One of each type, as the program has it: what is read is bounded whatever the registry says.
+  // At most one plugin of each type, which bounds the work whatever the registry says.
   const ofEach = new Map((records ?? []).map((record) => [record.type, record]));
   return Object.assign({}, ...[...ofEach.values()].map((record) => readPlugin(data, record)));
 }
 
-/** The program of MPL Core: NFTs of one account each, without a token. Source: mpl-core. */
 export const coreProgram: Address = appPrograms.mplCore;
 
-/** An asset. Source: mpl-core, `state/asset.rs`. */
+/** Source: mpl-core, `state/asset.rs`. */
 export type CoreAsset = Readonly<{
   type: 'asset';
   owner: Address;
-  /** Its own; null when nobody has it, or its collection has. */
+  /** null when nobody or the collection may update it. */
   updateAuthority: Address | null;
-  /** The collection that has the update authority. The program has checked it. */
+  /** Collection that holds the update authority, verified by the program. */
   collection: Address | null;
   name: string;
   uri: string;
   plugins: CorePlugins;
 }>;
 
-/** A collection. Source: mpl-core, `state/collection.rs`. */
+/** Source: mpl-core, `state/collection.rs`. */
 export type CoreCollection = Readonly<{
   type: 'collection';
   updateAuthority: Address;
@@ -127,13 +124,13 @@ export type CoreCollection = Readonly<{
   plugins: CorePlugins;
 }>;
 
-/** `Key` of each, the first byte of the account. */
+/** `Key`, the first byte of the account. */
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
-/** A search for the assets of an owner compares these parts of an account. */
+/** Offsets for searches by owner. */
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
-/** The key of an asset, as a search compares it. */
+/** `Key::AssetV1` in base58, for searches. */
 export const CORE_ASSET_KEY_BASE58 = '2';
 
 function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthority' | 'collection'> | null {
@@ -160,7 +157,7 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
   return { type: 'collection', updateAuthority, ...texts, ...sizes, plugins };
 }
 
-/** Decodes the data of an account of the program. @returns null when it is neither an asset nor a collection. */
+/** @returns null when the data is neither an asset nor a collection. */
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
@@ -169,7 +166,7 @@ export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection 
   });
 }
 
-/** What counts for an asset: its own plugins, and its collection's where it has none of the type. */
+/** Effective plugins: the asset's own override the collection's. */
 export const inheritedPlugins = (asset: CoreAsset, collection: CoreCollection | null): CorePlugins => ({
   ...collection?.plugins,
   ...asset.plugins,

@@ -16,14 +16,14 @@ import {
 } from './nft.ts';
 import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
 
-/** Assets as servers of the Digital Asset Standard API show them. Source: rest-api.md §4, "DAS → Nft". */
+/** DAS assets. Source: rest-api.md §4, "DAS → Nft". */
 
-/** Creators and groups of one asset that are read. */
+/** Creators and groups read of one asset. */
 const ENTRIES_MAX = 100;
 
 const { descriptionMax, uriMax, textMax } = nftContentLimits;
 
-/** What an asset of an interface is when its metadata does not say. */
+/** Token standard by DAS interface, for metadata without one. */
 const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
   ['ProgrammableNFT', 'ProgrammableNonFungible'],
   ['V1_PRINT', 'NonFungibleEdition'],
@@ -49,7 +49,7 @@ function creatorOf(value: JsonValue): Creator[] {
   return [{ address, share, verified: creator.verified === true }];
 }
 
-/** Servers list only collections that have agreed, but for some that say which have not. */
+/** Servers list only verified collections, unless `verified` is false. */
 function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
   for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
     const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
@@ -92,7 +92,7 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
   };
 }
 
-/** What the server has read of the off-chain JSON; null when it has read nothing. */
+/** Off-chain content as the server indexed it; null when there is none. */
 function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
   const links = membersOf(content.links);
   const read = {
@@ -109,7 +109,7 @@ function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | nu
   return isNothing && traits.length === 0 && files.length === 0 ? null : read;
 }
 
-/** @returns null when it is no asset. */
+/** @returns null when the value is no asset. */
 export function readDasAsset(value: JsonValue): FoundNft | null {
   const asset = membersOf(value);
   const mint = addressOf(asset.id);
@@ -124,15 +124,14 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
   };
 }
 
-/** What servers of the Digital Asset Standard API are asked. */
 export const dasReadLimits = {
-  /** Assets that one getAssetBatch may name, and one page of searchAssets may hold: what servers allow. */
+  /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
   assetsOfACall: 1_000,
-  /** Pages of one wallet that are read. */
+  /** Pages read of one wallet. */
   pagesMax: 20,
 } as const;
 
-/** Asks and reads; an answer of another form is the server's fault. @throws Failure, NodeRefusal. */
+/** @throws Failure, NodeRefusal. A malformed response is UPSTREAM_UNAVAILABLE. */
 async function readFrom<T>(
   das: NftDas,
   { network, signal }: Chain,
@@ -154,7 +153,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
   return assets.filter((asset) => asset !== null);
 }
 
-/** Those of the assets that the server knows. @throws Failure, NodeRefusal. */
+/** @throws Failure, NodeRefusal. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
   const parts = chunk(ids, dasReadLimits.assetsOfACall);
   const requested = new Set(ids);
@@ -164,7 +163,7 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
   return (await assetsOf(answers.flat())).filter(({ onChain }) => requested.has(onChain.mint));
 }
 
-/** A page, and whether it is the last: servers that hold fewer to a page than was asked say so. */
+/** A page is the last when it is not full; servers with smaller pages report their limit. */
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
@@ -173,10 +172,7 @@ function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLa
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
-/**
- * What a wallet owns of a kind, as the server lists it.
- * @throws Failure ANSWER_TOO_LARGE when that is more than `dasReadLimits` allow, others, NodeRefusal.
- */
+/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRefusal. */
 export async function dasAssetsOfWallet(
   das: NftDas,
   chain: Chain,
@@ -187,7 +183,7 @@ export async function dasAssetsOfWallet(
   for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
     const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
-    // Nobody owns what is burnt.
+    // Burnt assets have no owner.
     found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));
     if (isLast) return found;
   }

@@ -4,7 +4,7 @@ import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
 import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
 
-/** What an account of the metadata program says of a mint. Source: mpl-token-metadata, `state/metadata.rs`. */
+/** Metadata account. Source: mpl-token-metadata, `state/metadata.rs`. */
 export type MetaplexMetadata = Readonly<{
   updateAuthority: Address;
   mint: Address;
@@ -15,12 +15,11 @@ export type MetaplexMetadata = Readonly<{
   creators: readonly Creator[];
   primarySaleHappened: boolean;
   isMutable: boolean;
-  /** null in accounts that are older than the field, and in those whose end is corrupt. */
+  /** null in accounts older than the field and in those with a corrupt tail. */
   tokenStandard: TokenStandard | null;
   collection: Readonly<{ address: Address; verified: boolean }> | null;
 }>;
 
-/** `Key::MetadataV1` */
 const METADATA_V1 = 4;
 
 const readCreator = (reader: ByteReader): Creator => {
@@ -36,14 +35,14 @@ const readCollection = (reader: ByteReader): MetaplexMetadata['collection'] => {
 
 function skipUses(reader: ByteReader): null {
   readVariant(reader, ['Burn', 'Multiple', 'Single']);
-  // How many are left and how many there were, a u64 each: not shown.
+  // Remaining and total uses, u64 each.
   reader.skipBytes(8 + 8);
   return null;
 }
 
 /**
- * What was added behind the first layout. Lists of creators that shrank have left old bytes there: when one of these
- * cannot be read, none counts. Source: `meta_deser_unchecked`.
+ * Fields added after the first layout. Old bytes may follow a shortened creator list: if one field is
+ * unreadable, all count as absent. Source: `meta_deser_unchecked`.
  */
 function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 'collection'> {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
@@ -57,8 +56,8 @@ function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 
 }
 
 /**
- * Decodes the data of an account of the metadata program: padded to 679 or 607 bytes or not at all, by its lengths.
- * @returns null when it is no metadata.
+ * Decodes a metadata account of 679, 607 or fewer bytes.
+ * @returns null when the data is no metadata.
  */
 export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | null {
   if (data[0] !== METADATA_V1) return null;
@@ -77,8 +76,8 @@ export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | nul
 }
 
 /**
- * What an account at a mint's edition address says: the mint is a master, of which prints may be made, or a print.
- * Source: mpl-token-metadata, `state/master_edition.rs`, `state/edition.rs`.
+ * Account at the edition address of a mint: a master edition or a print. Source: mpl-token-metadata,
+ * `state/master_edition.rs`, `state/edition.rs`.
  */
 export type MetaplexEdition =
   | Readonly<{ type: 'master'; supply: bigint; maxSupply: bigint | null }>
@@ -88,7 +87,7 @@ const EDITION_V1 = 1;
 const MASTER_EDITION_V1 = 2;
 const MASTER_EDITION_V2 = 6;
 
-/** Decodes the data of an account of the metadata program. @returns null when it is no edition. */
+/** @returns null when the data is no edition. */
 export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
@@ -98,32 +97,29 @@ export function decodeMetaplexEdition(data: Uint8Array): MetaplexEdition | null 
   });
 }
 
-/** `Key::TokenRecord` */
 const TOKEN_RECORD = 11;
 
 const states = ['Unlocked', 'Locked', 'Listed'] as const;
 
-/** `TokenDelegateRole` by its number: the last is 255. */
+/** `TokenDelegateRole` by number; the last is 255. */
 const roles = ['Sale', 'Transfer', 'Utility', 'Staking', 'Standard', 'LockedTransfer'] as const;
 const MIGRATION = 255;
 const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: MIGRATION }), roles, {
   [MIGRATION]: 'Migration',
 });
 
-/** Accounts that are older than the field end before it. */
+/** Accounts older than the field end here. */
 const readLockedTransfer = (reader: ByteReader): Address | null =>
   reader.remaining === 0 ? null : readOption(reader, readAddress);
 
 /**
- * Decodes the data of an account of the metadata program.
  * Source: mpl-token-metadata, `state/programmable.rs`.
- * @param at - where the account is.
- * @returns null when it is no token record.
+ * @returns null when the data is no token record.
  */
 export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
-    reader.skipBytes(1); // The bump of its address.
+    reader.skipBytes(1); // Bump.
     return {
       address: at,
       key: 'TokenRecord',
@@ -136,24 +132,23 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
   });
 }
 
-/** What a Token-2022 mint says of itself. Source: spl-token-metadata-interface, spl-token-group-interface. */
+/**
+ * Metadata extension of a Token-2022 mint. Source: spl-token-metadata-interface, spl-token-group-interface.
+ */
 export type Token2022Metadata = Readonly<{
   updateAuthority: Address | null;
   name: string;
   symbol: string;
   uri: string;
   additionalMetadata: readonly (readonly [name: string, value: string])[];
-  /** The mint of the group that it is a member of. */
+  /** Mint of the group that it belongs to. */
   group: Address | null;
 }>;
 
 const TOKEN_METADATA = 19;
 const TOKEN_GROUP_MEMBER = 23;
 
-/**
- * Reads the data of a mint of Token-2022.
- * @returns null when it has no metadata of its own.
- */
+/** @returns null when the mint has no metadata extension. */
 export function readToken2022Metadata(data: Uint8Array): Token2022Metadata | null {
   const { state } = parseExtension(data, TOKEN_METADATA, 'mint');
   if (state === undefined) return null;

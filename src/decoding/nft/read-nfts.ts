@@ -18,7 +18,7 @@ import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
 
-/** The NFT at an address; null when what is there is none. */
+/** @returns null when the account is no NFT. */
 export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
   if (account?.owner === coreProgram) {
@@ -30,13 +30,13 @@ export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account
   return { type: 'token', token, onChain: token.metadata, holder: null };
 }
 
-/** The largest token account is the first; a mint that nobody holds has none, or an empty one. */
+/** null for a mint without token accounts. */
 function largestOf(result: JsonValue): Address | null {
   const [first] = listOf(objectOf(result, 'getTokenLargestAccounts').value, 'token accounts');
   return first === undefined ? null : readAddress(objectOf(first, 'a token account').address, 'an address');
 }
 
-/** Who holds each of the mints that are one of a kind. */
+/** Holders of mints with a single token. */
 async function readHolders(chain: Chain, drafts: readonly NftDraft[]): Promise<Map<Address, Holder>> {
   const mints = drafts.flatMap((draft) =>
     draft.type === 'token' && draft.token.isNft && draft.token.mint.supply > 0n ? [draft.token.address] : [],
@@ -75,18 +75,9 @@ async function readDrafts(
 }
 
 /**
- * NFTs by their addresses: mints with metadata (of the metadata program or of Token-2022), assets and collections of
- * MPL Core, and what no account tells of (compressed ones, burnt ones) where a server of DAS is configured. Owners are
- * looked up.
- *
- * For `nft/read` and `nft/read_selected`:
- *
- *     const found = await readNfts(chain, mints, services.das);
- *     const nfts = mints.flatMap((mint) => found.get(mint) ?? []); // absent: NFT_NOT_FOUND, or left out
- *     const asked = token_record ? await withTokenRecords(chain, nfts) : nfts;
- *     const result = await withOffChain(asked, services.offChain, caller.signal);
- *
- * @returns those that are there, by mint.
+ * Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets and collections, and, with DAS,
+ * compressed and burnt ones. Owners are looked up.
+ * @returns existing NFTs by mint.
  * @throws Failure, NodeRefusal.
  */
 export async function readNfts(
@@ -100,7 +91,7 @@ export async function readNfts(
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
 }
 
-/** Where the record of an NFT would be; null for those that have none. */
+/** null for NFTs without a token record. */
 function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
   const isProgrammable = onChain.tokenStandard.startsWith('Programmable');
   return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
@@ -113,14 +104,14 @@ function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): Fou
   return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
 }
 
-/** The same NFTs, in the same order, programmable ones with the token record of their owner's token account. */
+/** Adds the token record of programmable NFTs; keeps the order. */
 export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
   const recordAddresses = await mapTimeSliced(nfts, recordAddress);
   const accounts = await chain.accounts(recordAddresses.filter((at) => at !== null));
   return mapTimeSliced(nfts, (nft) => withRecord(nft, accounts));
 }
 
-/** The mints of which a wallet holds exactly one base unit, and where. */
+/** Mints of which the wallet holds exactly one base unit. */
 async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
   const singles = new Map<Address, Holder>();
   for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {
@@ -141,7 +132,7 @@ async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
 
 const fromDas = (nfts: readonly FoundNft[]): NftDraft[] => nfts.map((nft) => ({ type: 'das', nft }));
 
-/** Many nodes refuse to search the accounts of a program: then a server of DAS is asked, where there is one. */
+/** Falls back to DAS: many nodes reject getProgramAccounts. */
 async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
   try {
     const accounts = await chain.programAccounts(coreProgram, [
@@ -167,15 +158,10 @@ async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address)
 const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
 
 /**
- * Every NFT that a wallet owns, by mint in the order of their text, so that pages stay where they are: tokens of both
- * token programs, assets of MPL Core, and compressed ones where a server of DAS is configured (no plain node can list
- * those).
- *
- * For `nft/read_all`, `nft/search` and `wallet/collections`: filter by `onChain`, cut the page, and only then call
- * `withOffChain` for that page. Verified collections have `onChain.collection.name`.
- *
- * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `mintsLimits` and `dasReadLimits` allow, others;
- * NodeRefusal, also where the node does not search accounts of programs and no server of DAS is configured.
+ * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
+ * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
+ * @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `mintsLimits` or `dasReadLimits`, other Failures;
+ * NodeRefusal, also for a node that rejects getProgramAccounts when DAS is not configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
   const server = das?.has(chain.network) === true ? das : null;

@@ -10,7 +10,7 @@ const NOTHING: NftContent = {
 
 const BASIS_POINTS_OF_A_PERCENT = 100;
 
-/** A map without a prototype, so that a trait may be called anything. What stands on the chain counts. */
+/** Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones. */
 function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, JsonValue> {
   const map: Record<string, JsonValue> = Object.create(null);
   const all: readonly Trait[] = [...content.traits, ...onChain.traits];
@@ -18,7 +18,7 @@ function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, 
   return map;
 }
 
-/** Names come from the chain where it has them: off it, anybody may write any. Members that say nothing are left out. */
+/** On-chain names override off-chain ones, which anybody may write. */
 function toCollection({ collection }: OnChainNft, content: NftContent): Nft['collection'] {
   if (collection === null) return content.collection;
   const { address, verified } = collection;
@@ -40,7 +40,7 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
   description,
 });
 
-/** An NFT as the interface shows it. `content`: null when its off-chain JSON could not be had. rest-api.md §2.12 */
+/** Source: rest-api.md §2.12. @param content - null when the off-chain JSON is unavailable. */
 export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null): Nft {
   const added = content ?? NOTHING;
   const attributes = attributeMap(added, onChain);
@@ -75,9 +75,8 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
 }
 
 /**
- * The NFTs as the interface shows them, in the same order, with what their off-chain JSON says. What cannot be had in
- * time is shown without (`is_loaded_metadata: false`). To read JSON anew (`refresh`), call `offChain.forget` for each
- * `onChain.metadataUri` first; what a server of DAS had read already is shown as it says.
+ * Renders NFTs with their off-chain JSON, in order. Documents that miss the deadline leave
+ * `is_loaded_metadata: false`.
  */
 export async function withOffChain(
   nfts: readonly FoundNft[],

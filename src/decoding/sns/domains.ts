@@ -23,29 +23,28 @@ import {
 } from './name-account.ts';
 
 /**
- * Domains that are NFTs. While a domain is one, its name account belongs to the tokenizer's record of it, and the
- * domain to whoever holds the NFT. Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md
- * §4, "SNS".
+ * Domains wrapped as NFTs: the tokenizer's record owns the name account, and the NFT holder owns the domain.
+ * Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md §4, "SNS".
  */
 
 const MINT_SEED = Buffer.from('tokenized_name');
 const RECORD_SEED = Buffer.from('nft_record');
 
-/** Mints every NFT of a domain, and nothing else. */
+/** Mint authority of every domain NFT. */
 const domainMintAuthority: Address = findProgramAddress(
   [addressBytes(snsPrograms.tokenizer)],
   snsPrograms.tokenizer,
 ).address;
 
-/** The mint of the NFT that a domain is, or would be. */
+/** Mint of the NFT of a domain, whether wrapped or not. */
 export const domainMint = (nameAccount: Address): Address =>
   findProgramAddress([MINT_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** What owns the name account of a domain while it is an NFT. */
+/** Owner of the name account of a wrapped domain. */
 export const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** The tokenizer calls the NFT as the domain is called. @returns null when nothing is told. */
+/** The tokenizer names the NFT after the domain. @returns null without a name. */
 export function nameOfNft(account: Account | undefined): string | null {
   if (account?.owner !== metadataProgram) return null;
   const name = decodeMetaplexMetadata(account.data)?.name ?? '';
@@ -54,14 +53,14 @@ export function nameOfNft(account: Account | undefined): string | null {
 
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** Whether a wallet holds the NFT that a domain is. The mint has to exist. @throws Failure, NodeRefusal. */
+/** The mint has to exist. @throws Failure, NodeRefusal. */
 export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
 }
 
 /**
- * Mints of the NFTs that a wallet holds; domains are among those of the first token program.
+ * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
  * @throws Failure, NodeRefusal.
  */
 export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
@@ -69,17 +68,15 @@ export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]
   return held.filter(isNft).map(({ mint }) => mint);
 }
 
-/** Whether a mint is that of a domain's NFT. */
 export function isDomainMint(account: Account | undefined): boolean {
   if (account?.owner !== programs.token) return false;
   const mint = decodeMint(account.data);
   return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
 }
 
-/** A domain that is an NFT. */
 export type TokenizedDomain = Readonly<{ address: Address; name: string }>;
 
-/** The domains that these NFTs are. What metadata says counts where the mint follows from it, and nowhere else. */
+/** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
 export async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
   const metadata = await metadataAddresses(mints);
   const accounts = await chain.accounts(metadata);
@@ -91,27 +88,23 @@ export async function tokenizedDomains(chain: Chain, mints: readonly Address[]):
   });
 }
 
-/** A domain with its name account; the name has no ending. */
+/** The name has no `.sol` suffix. */
 export type Domain = Readonly<{ address: Address; name: string }>;
 
-/** What telling the domains of one wallet may take. */
 export type SnsLimits = Readonly<{
-  /** Domains of one wallet that are told; for a wallet with more there is no answer. */
+  /** Domains per wallet; more fail with ANSWER_TOO_LARGE. */
   domainsMax: number;
 }>;
 
-/**
- * No configuration sets it: it changes no answer that people need, and only keeps one from growing without end. Each
- * domain takes 0.1 ms and a hundredth of a call.
- */
+/** Fixed: it only bounds the response. Each domain costs 0.1 ms and a hundredth of a call. */
 export const snsLimits: SnsLimits = { domainsMax: 10_000 };
 
-/** Addresses derived between two turns of everything else: each takes about a tenth of a millisecond. */
+/** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
 
 const byName = (a: Domain, b: Domain): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
-/** The name service has its names on mainnet-beta: other networks have none. */
+/** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
 
 async function reverseAccounts(chain: Chain, addresses: readonly Address[]): Promise<Address[]> {
@@ -126,7 +119,6 @@ async function reverseAccounts(chain: Chain, addresses: readonly Address[]): Pro
   return derived;
 }
 
-/** Name accounts of the first level that belong to a wallet. */
 async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): Promise<Address[]> {
   const filters = [
     { memcmp: { offset: nameOffsets.parent, bytes: rootDomain } },
@@ -139,9 +131,9 @@ async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): 
 }
 
 /**
- * The domains of the first level that a wallet owns, also those that are NFTs, by name. A domain that nothing names is
- * left out. Two calls for a wallet without any; one more for a hundred domains or NFTs.
- * @throws Failure ANSWER_TOO_LARGE, and what asking throws.
+ * Top-level domains of a wallet, wrapped ones included, sorted by name; unnamed ones are left out. Takes two
+ * calls, and one more for every 100 domains or NFTs.
+ * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRefusal.
  */
 export async function ownedDomains(
   chain: Chain,
@@ -162,7 +154,7 @@ export async function ownedDomains(
   return [...named, ...tokenized].sort(byName);
 }
 
-/** What a name account of any level is called; null when nothing says. */
+/** Name of a domain or subdomain; null when unknown. */
 async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): Promise<string | null> {
   if (parent === rootDomain) {
     const own = reverseAccount(address, null);
@@ -174,7 +166,7 @@ async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): 
   return label === null || of === null ? null : `${label}.${of}`;
 }
 
-/** The domain that a wallet wants to be called by, as long as it is the wallet's. */
+/** The favorite domain counts only while the wallet owns it. */
 async function favouriteName(
   chain: Chain,
   wallet: Address,
@@ -191,9 +183,8 @@ async function favouriteName(
 }
 
 /**
- * What an address is called: a name account as it is named, a wallet as it wants to be called, or else as the first of
- * its domains.
- * @returns null when it has no name.
+ * Name of a name account, or a wallet's favorite domain, or else its first domain.
+ * @returns null when the address has no name.
  */
 export async function nameOfAddress(
   chain: Chain,

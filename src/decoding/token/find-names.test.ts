@@ -17,7 +17,6 @@ const metadataOf = (said: Partial<OnChainNft>): OnChainNft => ({
   ...said,
 });
 
-/** Documents at their URIs, and which were wanted. */
 function documents(at: { [uri: string]: JsonValue } = {}) {
   const wanted: string[] = [];
   const read = async (uris: Iterable<string>) => {

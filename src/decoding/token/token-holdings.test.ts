@@ -9,7 +9,6 @@ import { allHoldingsOf, holdingsOf } from './token-holdings.ts';
 
 const WALLET = programs.vote;
 
-/** An account of the wallet in which so much of a mint is. */
 function accountOf(
   amount: bigint,
   owner: string = programs.token,
@@ -71,7 +70,7 @@ it('are none under a program that does not own them', async () => {
 });
 
 it('of large wallets are read with turns for everybody else in between', async () => {
-  // One look at the clock takes a millisecond, so that turns do not depend on how fast the machine is.
+  // The fake clock advances 1 ms per reading, so that yielding does not depend on machine speed.
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs++);
   onTestFinished(() => clock.mockRestore());

@@ -9,7 +9,6 @@ import { type TokenMint, uiAmountOfMint } from './token-mint.ts';
 const NOW = 1_700_000_000n;
 const [INTEREST, SCALED] = [10, 25];
 
-/** A mint of so many decimals, with an extension where one is given. */
 function mintOf(decimals: number, type = 0, value: Uint8Array = new Uint8Array()): TokenMint {
   const writer = new ByteWriter().zeros(36).u64(0n).u8(decimals).u8(1).zeros(36);
   if (type !== 0)

@@ -7,7 +7,6 @@ import { readMints } from './read-mints.ts';
 import { associatedTokenAccount, holdingsOf, holdingsOfMint, type TokenHolding } from './token-holdings.ts';
 import { uiAmountOfMint } from './token-mint.ts';
 
-/** A fungible token in a wallet. */
 export type WalletToken = Readonly<{
   holding: TokenHolding;
   /** In whole tokens. */
@@ -17,8 +16,8 @@ export type WalletToken = Readonly<{
 }>;
 
 /**
- * The fungible tokens of a wallet, by mint and token account. It takes two calls to see what the wallet holds, and one
- * for a hundred accounts of mints and their metadata. What is one of a kind is left to the readers of NFTs.
+ * Fungible tokens of a wallet, sorted by mint and token account. Two calls list the accounts; one more reads
+ * every 100 mints and metadata accounts. NFTs are left out.
  * @throws Failure, NodeRefusal.
  */
 export async function tokensOfWallet(
@@ -45,18 +44,19 @@ export async function tokensOfWallet(
   }));
 }
 
-/** What a wallet has of one token. */
 export type TokenBalance = Readonly<{
-  /** In whole tokens, of all its token accounts. */
+  /** In whole tokens, over all token accounts. */
   balance: number;
-  /** The associated token account, unless the token is in others only: then the fullest. */
+  /** Associated token account if it holds the token or none does; else the one with the largest amount. */
   account: Address;
-  /** Whether that account is frozen. */
   isFrozen: boolean;
   name: TokenName;
 }>;
 
-/** The account to name, of those there are: none where only the associated one would do, and it is not there. */
+/**
+ * Token account to show; undefined when the wallet has no token account with a balance and no associated
+ * one.
+ */
 function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
   const full = holdings.filter(({ amount }) => amount > 0n);
   const isAssociated = ({ account }: TokenHolding): boolean => account === associated;
@@ -65,8 +65,8 @@ function mainHolding(holdings: readonly TokenHolding[], associated: Address): To
 }
 
 /**
- * The balance of one token in a wallet, 0 where it has none, in two calls.
- * @returns null when there is no such mint.
+ * Balance of one token in a wallet, in two calls.
+ * @returns null when the mint does not exist.
  * @throws Failure, NodeRefusal.
  */
 export async function tokenBalanceOf(
@@ -75,7 +75,7 @@ export async function tokenBalanceOf(
   mint: Address,
   sources: NameSources,
 ): Promise<TokenBalance | null> {
-  // Nodes refuse to list accounts of what is no mint, so what the mint is counts first.
+  // Nodes reject a token account list for an address that is no mint; the mint read decides first.
   const [read, held] = await Promise.allSettled([
     readMints(chain, [mint], { clock: true, list: sources.list }),
     holdingsOfMint(chain, wallet, mint),

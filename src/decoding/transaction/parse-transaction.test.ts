@@ -57,7 +57,6 @@ const balances: Members = {
   postTokenBalances: [holds(1, '650', PAYER), holds(2, '250', FRIEND)],
 };
 
-/** What a client reads of a transaction. */
 function shown(result: JsonValue, besides: RenderOptions = { events: false }) {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) throw new Error('no transaction');

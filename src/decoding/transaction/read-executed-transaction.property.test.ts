@@ -22,7 +22,6 @@ import { programs } from '../../solana/programs.ts';
 import { parsedTransaction, parseEffects } from './parse-transaction.ts';
 import { readExecutedTransaction } from './read-executed-transaction.ts';
 
-/** A transaction with a bit of everything. */
 const rich = transactionResult(
   [
     {
@@ -67,7 +66,7 @@ const rich = transactionResult(
   ['JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'],
 );
 
-/** Every place in a value, as a path. */
+/** Paths of all values. */
 function placesOf(value: JsonValue, path: readonly string[] = []): (readonly string[])[] {
   if (value === null || typeof value !== 'object') return [path];
   return [path, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))];

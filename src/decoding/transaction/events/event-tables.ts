@@ -173,10 +173,8 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
   `,
 };
 
-/** Layouts of one program's events, by discriminator in hex. */
 export type EventTable = ReadonlyMap<string, EventLayout>;
 
-/** Event tables by program address. */
 export const eventTables: ReadonlyMap<Address, EventTable> = new Map(
   Object.entries(layouts).map(([program, text]) => [
     appPrograms[program as keyof typeof appPrograms],

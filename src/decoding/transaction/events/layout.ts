@@ -3,19 +3,19 @@ import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import { readAddress, readBool, readBorsh, readList, readString } from '../../borsh.ts';
 
-/** One value in borsh. A list is a u32 and its items; an array has its length in the program. */
+/** Borsh type. A list has a u32 count; an array has a fixed length. */
 export type FieldType =
   | ('u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'i64' | 'u128' | 'i128' | 'bool' | 'pubkey' | 'string')
   | Readonly<{ list: Fields }>
   | Readonly<{ array: FieldType; length: number }>
   | Readonly<{ struct: Fields }>;
 
-/** Members of a struct in the order of the program, named as the program names them. */
+/** Struct members in the program's order. */
 export type Fields = readonly (readonly [name: string, type: FieldType])[];
 
 /**
- * The members of an event. Programs grow: what they came to tell later may be missing, but only from the end, and never
- * in the middle of a member.
+ * `later` members were added to the program later: they may be missing, but only from the end and never
+ * partly.
  */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
@@ -68,8 +68,8 @@ function parseFields(tokens: string[]): Fields {
 }
 
 /**
- * Parses layouts written as `Name: field field type, field type | later field type;`. Fields that share a type stand
- * in one group; a type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
+ * Parses layouts written as `Name: field field type, field type | later field type;`. Fields before a type
+ * share it. A type is a primitive, an array (`u64*3`), a struct in `( )` or a list of structs in `[ ]`.
  */
 export const parseLayouts = (text: string): EventLayout[] =>
   text
@@ -93,10 +93,10 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
 }
 
 /**
- * Members of an event, in the order of its layout. u64 and larger are bigint. Bytes behind the last known member are
- * what the program tells since: they are passed over.
+ * Decodes event members in layout order; u64 and larger are bigint. Extra bytes, from newer program
+ * versions, are ignored.
  * @param bytes - without the discriminator.
- * @returns null for bytes that are not as the layout has them.
+ * @returns null when the bytes do not match the layout.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
   return readBorsh(bytes, (reader) => {
@@ -109,21 +109,20 @@ export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<strin
   });
 }
 
-/** Bytes before an instruction's arguments or an event's members that say what they are. */
 export const DISCRIMINATOR_BYTES = 8;
 
 const discriminator = (preimage: string): string =>
   createHash('sha256').update(preimage).digest().subarray(0, DISCRIMINATOR_BYTES).toString('hex');
 
-/** How Anchor marks an event, in hex. @param name - as the program has it, `TradeEvent`. */
+/** Anchor discriminator of an event such as `TradeEvent`, in hex. */
 export const eventDiscriminator = (name: string): string => discriminator(`event:${name}`);
 
-/** How Anchor marks an instruction, in hex. @param name - as the program has it, `swap_v2`. */
+/** Anchor discriminator of an instruction such as `swap_v2`, in hex. */
 export const instructionDiscriminator = (name: string): string => discriminator(`global:${name}`);
 
-/** What `emit_cpi!` sends ahead of an event, in hex. Source: anchor-lang, `EVENT_IX_TAG_LE`. */
+/** Prefix of an `emit_cpi!` instruction, in hex. Source: anchor-lang, `EVENT_IX_TAG_LE`. */
 export const EVENT_CALL = 'e445a52e51cb9a1d';
 
-/** The first bytes in hex; fewer where there are fewer. */
+/** First bytes in hex; fewer if the data is shorter. */
 export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES): string =>
   Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');

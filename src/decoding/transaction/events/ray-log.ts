@@ -1,10 +1,10 @@
 import type { WritableJson } from '../../../base/json.ts';
 import { type EventLayout, parseLayouts, readLayout } from './layout.ts';
 
-/** What stands before the bytes in base64. Source: raydium-io/raydium-amm, program/src/log.rs. */
+/** Source: raydium-io/raydium-amm, program/src/log.rs. */
 export const RAY_LOG_PREFIX = 'Program log: ray_log: ';
 
-/** Layouts of Raydium v4's own log, by `log_type`, the first byte. */
+/** By `log_type`, the first byte. */
 export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   InitLog: log_type u8, time u64, pc_decimals coin_decimals u8, pc_lot_size coin_lot_size pc_amount
     coin_amount u64, market pubkey;
@@ -16,7 +16,7 @@ export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
 `);
 
-/** What a pool of Raydium v4 logged; null for bytes that are none of its logs. */
+/** @returns null when the bytes are no Raydium v4 log. */
 export function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
   const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
   const data = layout === undefined ? null : readLayout(bytes, layout);

@@ -7,16 +7,15 @@ import type { ProgramParser } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { anchorReader, type Call, given, layout, optional, type ParsedAction } from './instruction-layout.ts';
 
-/** Bubblegum, the program of compressed NFTs. */
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
 
-/** Programs that do nothing: what they are called with is for readers of the ledger. */
+/** No-op programs: their instruction data is the log. */
 export const noopPrograms: ReadonlySet<Address> = new Set([
   address('noopb9bkMVfRPU8AsbpTUg8AQkHtKwMYZiFUjNRtMmV'),
   address('mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3'),
 ]);
 
-/** A leaf of a tree as Bubblegum told it: who has the NFT now. */
+/** Leaf of a Merkle tree in a Bubblegum event. */
 export type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
 
 const APPLICATION_DATA = 1;
@@ -24,8 +23,8 @@ const LEAF_SCHEMA_EVENT = 1;
 const VERSION_MAX = 1;
 
 /**
- * What Bubblegum tells a noop program of a leaf, of schema V1 or V2.
- * Source: mpl-bubblegum, `LeafSchemaEvent` inside spl-account-compression's `ApplicationDataEvent::V1`.
+ * Decodes a leaf schema event, V1 or V2. Source: mpl-bubblegum, `LeafSchemaEvent` inside
+ * spl-account-compression's `ApplicationDataEvent::V1`.
  */
 function readLeafEvent(data: Uint8Array): LeafEvent | null {
   return readOrNull(data, (reader) => {
@@ -46,11 +45,11 @@ const assetSeeds = (tree: Address, nonce: bigint): Uint8Array[] => [
   u64Seed(nonce),
 ];
 
-/** The address under which a compressed NFT is known. Source: mpl-bubblegum, `get_asset_id`. */
+/** Source: mpl-bubblegum, `get_asset_id`. */
 export const assetIdOf = (tree: Address, nonce: bigint): Address =>
   findProgramAddress(assetSeeds(tree, nonce), bubblegumProgram).address;
 
-/** Of the same outer instruction, behind this one, up to the next one of Bubblegum. */
+/** Later instructions of the same outer one, up to the next Bubblegum instruction. */
 function* behind({ index, outer }: ExecutedInstruction, { instructions }: ExecutedTransaction) {
   for (const one of instructions) {
     if (one.outer !== outer || one.index <= index) continue;
@@ -60,10 +59,9 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
 }
 
 /**
- * What an instruction of Bubblegum told of its leaf.
- * @param tree - whose leaf it is. Anybody may call a noop program with anything: where the node says who called, it
- * must be this instruction, and the leaf's name must be the one that Bubblegum gives under this tree.
- * @returns null where nothing was told.
+ * Leaf event of a Bubblegum instruction.
+ * @param tree - its tree. Anyone can call a no-op program: the caller and the asset ID must match.
+ * @returns null without an event.
  */
 export function leafEventOf(
   instruction: ExecutedInstruction,
@@ -81,21 +79,20 @@ export function leafEventOf(
 }
 
 /**
- * The metadata that a compressed NFT is minted with, as the interface shows it: names and enums as Anchor writes them
- * in JavaScript. Source: mpl-bubblegum 575f729, `MetadataArgs` and `MetadataArgsV2`.
+ * Mint metadata, with names and enums in Anchor's JavaScript form. Source: mpl-bubblegum 575f729,
+ * `MetadataArgs` and `MetadataArgsV2`.
  */
 export type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
-/** Bubblegum allows 32, 10 and 200 bytes; a transaction has no room for more than this anyway. */
+/** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
 const TEXT_MAX = 1232;
-/** At 34 bytes each, a transaction has no room for as many. */
+/** Exceeds what fits into a transaction at 34 bytes each. */
 const CREATORS_MAX = 64;
 
 const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungibleEdition'];
 const programVersions = ['original', 'token2022'];
 const useMethods = ['burn', 'multiple', 'single'];
 
-/** Read so far in the reader, and wrong. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -112,7 +109,6 @@ function text(args: ByteReader): string {
 
 const key = (args: ByteReader): string => addressFromBytes(args.bytes(32));
 
-/** `{ nonFungible: {} }` */
 const variant = (names: readonly string[]) => (args: ByteReader) => ({ [names[args.u8()] ?? refused()]: {} });
 
 const uses = (args: ByteReader) => ({
@@ -144,7 +140,7 @@ function v1(args: ByteReader, vouched: boolean): CompressedMetadata {
   };
 }
 
-/** V2 has no edition nonce, uses and token program; its collection is always a verified one. */
+/** V2 has no edition nonce, uses and token program; its collection is always verified. */
 function v2(args: ByteReader): CompressedMetadata {
   const head = readHead(args);
   const tokenStandard = optional(args, variant(tokenStandards));
@@ -156,7 +152,7 @@ function v2(args: ByteReader): CompressedMetadata {
   };
 }
 
-/** @returns null for bytes that are no such metadata. @throws OutOfBytes for too few of them. */
+/** @returns null for invalid bytes. @throws OutOfBytes when truncated. */
 function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
   try {
     return read();
@@ -167,25 +163,20 @@ function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
 }
 
 /**
- * Of `mint_v1` and `mint_to_collection_v1`.
- * @param vouched - whether the instruction verifies the collection itself.
- * @returns null for bytes that are no such metadata.
- * @throws OutOfBytes for too few of them.
+ * For `mint_v1` and `mint_to_collection_v1`.
+ * @param vouched - whether the instruction verifies the collection.
+ * @returns null for invalid bytes.
+ * @throws OutOfBytes when truncated.
  */
 export const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
   accepted(() => v1(args, vouched));
 
-/**
- * Of `mint_v2`.
- * @returns null for bytes that are no such metadata.
- * @throws OutOfBytes for too few of them.
- */
+/** For `mint_v2`; as `readMetadata`. */
 export const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
 
 /**
- * Bubblegum, compressed NFTs: who has one is a leaf in a tree; the chain keeps no more than the tree's root.
- * Whoever may change a leaf's metadata acts through the tree's authority, which is therefore told as the update
- * authority, as the Digital Asset Standard does. Source: metaplex-foundation/mpl-bubblegum 575f729.
+ * Bubblegum, compressed NFTs: an NFT is a leaf of a Merkle tree. The tree authority is shown as update
+ * authority, as in DAS. Source: metaplex-foundation/mpl-bubblegum 575f729.
  */
 
 const NONCE_SKIPS = { hashes: 3 * 32, optionalHash: 32 };
@@ -210,22 +201,21 @@ function minted(
   };
 }
 
-/** Where the leaf's number stands: behind root, data hash and creator hash. */
+/** The nonce follows root, data hash and creator hash. */
 function nonceV1({ args }: TreeCall): bigint {
   args.skipBytes(NONCE_SKIPS.hashes);
   return args.u64();
 }
 
-/** Also behind an optional hash of the asset's data, and optional flags. */
+/** Also follows an optional asset data hash and optional flags. */
 function nonceV2({ args }: TreeCall): bigint {
   args.skipBytes(NONCE_SKIPS.hashes);
   if (args.bool()) args.skipBytes(NONCE_SKIPS.optionalHash);
-  // Flags of the asset, which do not name it.
   if (args.bool()) args.skipBytes(1);
   return args.u64();
 }
 
-/** The leaf's name; what Bubblegum told of it spares the search for it. */
+/** The leaf event spares the search for the bump. */
 function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(instruction, at.merkleTree, transaction);
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkleTree, nonce);
@@ -285,5 +275,5 @@ const read = anchorReader({
   ),
 });
 
-/** Bubblegum, of both versions. */
+/** Both versions. */
 export const bubblegum: ProgramParser = { name: 'BUBBLEGUM', read };

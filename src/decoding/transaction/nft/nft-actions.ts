@@ -7,23 +7,21 @@ import type { ExecutedTransaction } from '../executed-transaction.ts';
 import type { ParsedAction } from './instruction-layout.ts';
 
 const SOL_DECIMALS = 9;
-/** No amount: how a listing without a price of its own says so. */
+/** Price of a listing without a price. */
 const NO_PRICE = 2n ** 64n - 1n;
 
-/** What a marketplace counts in: SOL is shown as the mint of wrapped SOL; null where nothing says it. */
+/** Mint of the currency, wrapped SOL for SOL; null when unknown. */
 export type Currency = Address | null;
 
-/** SOL, as the interface shows it. */
 export const SOL: Currency = nativeMint;
 
-/** The mint that an instruction names, where SOL may stand as no mint at all. */
+/** No mint or the system program means SOL. */
 export const currencyOf = (mint: Address | null): Currency =>
   mint === null || mint === programs.system ? SOL : mint;
 
 /**
- * An amount in whole units of its currency.
  * @param raw - base units.
- * @returns null where the transaction does not say the currency, or how many decimals it has.
+ * @returns null when currency or decimals are unknown.
  */
 export function priceIn(
   currency: Currency,
@@ -35,17 +33,13 @@ export function priceIn(
   return scale === undefined ? null : uiAmountOf(raw, scale);
 }
 
-/**
- * What is told of NFTs, with the members in the order of the interface. Source: rest-api.md §3.1. An address or a
- * price is null where the transaction does not say it.
- */
+/** NFT actions with members in the order of rest-api.md §3.1. Unknown addresses and prices are null. */
 
-/** What was asked for or paid. `raw` in base units of `currency`. */
+/** `raw` in base units of `currency`. */
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
 type Offer = CurrencyAmount & Readonly<{ marketplace: Address; nft: Address | null }>;
 
-/** Somebody bought an NFT. */
 export const sale = (
   of: Offer & Readonly<{ buyer: Address; seller: Address }>,
   transaction: ExecutedTransaction,
@@ -62,7 +56,6 @@ const bidInfo = (of: Offer & Readonly<{ bidder: Address }>, transaction: Execute
   ...{ price: priceIn(of.currency, of.raw, transaction), nft_address: of.nft },
 });
 
-/** Somebody offers a price for an NFT. */
 export const bid = (
   of: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
@@ -71,7 +64,6 @@ export const bid = (
   info: bidInfo(of, transaction),
 });
 
-/** An offer is taken back. */
 export const bidCancel = (
   of: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
@@ -85,7 +77,6 @@ const listInfo = (of: Offer & Readonly<{ seller: Address }>, transaction: Execut
   ...{ nft_address: of.nft, currency: of.currency },
 });
 
-/** An NFT is for sale. */
 export const list = (
   of: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
@@ -94,7 +85,6 @@ export const list = (
   info: listInfo(of, transaction),
 });
 
-/** An NFT is no longer for sale. */
 export const listCancel = (
   of: Readonly<{ seller: Address; marketplace: Address; nft: Address | null }> & Partial<CurrencyAmount>,
   transaction: ExecutedTransaction,
@@ -106,7 +96,7 @@ export const listCancel = (
   },
 });
 
-/** An NFT that is for sale has another price; the old one is in no instruction. */
+/** The old price is in no instruction. */
 export const listUpdate = (
   of: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
@@ -118,7 +108,6 @@ export const listUpdate = (
   },
 });
 
-/** A marketplace pays out what it earned. */
 export const marketplaceWithdraw = (
   of: CurrencyAmount &
     Readonly<{ marketplace: Address; treasury: Address; authority: Address | null; destination: Address }>,
@@ -132,7 +121,7 @@ export const marketplaceWithdraw = (
   },
 });
 
-/** An NFT was made. `tokenAccount` is null for one that is an account of its own. */
+/** `tokenAccount` is null for MPL Core assets. */
 export const nftMint = (
   of: Readonly<{
     nft: Address;
@@ -148,7 +137,6 @@ export const nftMint = (
   },
 });
 
-/** An NFT changed hands. */
 export const nftTransfer = (
   of: Readonly<{
     nft: Address;
@@ -164,18 +152,14 @@ export const nftTransfer = (
   },
 });
 
-/** An NFT is no more. */
 export const nftBurn = (of: Readonly<{ nft: Address; wallet: Address | null }>): ParsedAction => ({
   type: 'NFT_BURN',
   info: { wallet: of.wallet, nft_address: of.nft, amount: 1 },
 });
 
-/**
- * What is told of offers for compressed NFTs: those members of the interface that the instruction has, in its order.
- * Source: rest-api.md §3.1.
- */
+/** Compressed NFT offers: the members of rest-api.md §3.1 that the instruction has, in its order. */
 
-/** Who may take an offer, and for how long; seconds. */
+/** `expiresIn` in seconds. */
 export type OfferTerms = Readonly<{ expiresIn: bigint | null; privateTaker: Address | null }>;
 
 const compressedAction = (type: string, info: Readonly<Record<string, WritableJson>>): ParsedAction => ({
@@ -187,7 +171,6 @@ const expiry = ({ expiresIn, privateTaker }: OfferTerms) => ({
   ...{ expire_in_second: expiresIn === null ? null : rawAmount(expiresIn), private_taker: privateTaker },
 });
 
-/** A listing was bought. */
 export const compressedSale = (
   of: CurrencyAmount &
     Readonly<{ buyer: Address; seller: Address; listState: Address; marketplace: Address }> &
@@ -200,7 +183,6 @@ export const compressedSale = (
     ...{ price: priceIn(of.currency, of.raw, transaction), royalty_percentage: of.royaltyPercent },
   });
 
-/** A bid was accepted. */
 export const compressedTakeBid = (
   of: CurrencyAmount &
     Readonly<{ buyer: Address; seller: Address; bidState: Address; marketplace: Address }> &
@@ -213,7 +195,6 @@ export const compressedTakeBid = (
     ...{ royalty_percentage: of.royaltyPercent, bid_state: of.bidState },
   });
 
-/** It is for sale. */
 export const compressedList = (
   of: CurrencyAmount &
     OfferTerms &
@@ -226,7 +207,6 @@ export const compressedList = (
     ...expiry(of),
   });
 
-/** It is no longer for sale. */
 export const compressedListCancel = (
   of: Readonly<{ seller: Address; listState: Address; marketplace: Address; tree: Address; nft: Address }>,
 ): ParsedAction =>
@@ -235,7 +215,6 @@ export const compressedListCancel = (
     ...{ merkle_tree: of.tree, nft_address: of.nft },
   });
 
-/** Its listing has other terms. */
 export const compressedListUpdate = (
   of: CurrencyAmount &
     OfferTerms &
@@ -247,7 +226,6 @@ export const compressedListUpdate = (
     ...{ nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction), ...expiry(of) },
   });
 
-/** Somebody offers a price for one, or for some of a collection. */
 export const compressedBid = (
   of: CurrencyAmount &
     OfferTerms &
@@ -265,14 +243,10 @@ export const compressedBid = (
     ...{ target: of.target, target_id: of.targetId, quantity: of.quantity },
   });
 
-/** The offer is taken back. */
 export const compressedBidCancel = (
   of: Readonly<{ bidder: Address; bidState: Address; marketplace: Address }>,
 ): ParsedAction =>
   compressedAction('BID_CANCEL', { marketplace: of.marketplace, bid_state: of.bidState, bidder: of.bidder });
 
-/**
- * Whether an NFT that only its address is known of may be a compressed one: theirs are derived, and never on the
- * curve; the mints of plain NFTs are key pairs.
- */
+/** Whether an address may be a compressed NFT: asset IDs are off the curve, mints are key pairs. */
 export const mayBeCompressed = (nft: Address): boolean => !isOnCurve(addressBytes(nft));

@@ -34,58 +34,55 @@ import {
 } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
-/** What Tensor's marketplace tells of an offer that was made or taken. */
 export type TensorEvent = Readonly<{
   /** Base units of `currency`. */
   amount: bigint;
   currency: Currency;
-  /** The NFT; null for an offer on a whole collection. */
+  /** null for an offer on a whole collection. */
   asset: Address | null;
 }>;
 
 const MAKER = 0;
 const TAKER = 1;
 
-/** An address. */
 export const key = (args: ByteReader): Address => addressFromBytes(args.bytes(32));
 
-/** Behind the variant. Source: tensor-foundation/marketplace 153c22c, program/src/event.rs. */
+/** Source: tensor-foundation/marketplace 153c22c, program/src/event.rs. */
 function readEvent(event: ByteReader): TensorEvent | null {
   const variant = event.u8();
   if (variant !== MAKER && variant !== TAKER) return null;
-  // Who.
+  // Maker or taker.
   event.skipBytes(32);
-  // The bid, where it is about one.
+  // Bid.
   optional(event, key);
-  // The target and its id; field and id of what is narrower.
+  // Target and target ID; then optional field and field ID.
   event.skipBytes(1 + 32);
   optional(event, (some) => some.u8());
   optional(event, key);
   const amount = event.u64();
-  // How many.
+  // Quantity.
   event.skipBytes(4);
-  // Fees of the protocol, both brokers and the creators.
+  // Fees: protocol, two brokers, creators.
   if (variant === TAKER) event.skipBytes(4 * 8);
   const currency = currencyOf(optional(event, key));
   if (variant === MAKER) {
-    // When it expires, and for whom alone it is.
+    // Expiry, private taker.
     event.skipBytes(8);
     optional(event, key);
   }
   return { amount, currency, asset: optional(event, key) };
 }
 
-/** What the marketplace told of this instruction by calling itself; null where the transaction does not have it. */
+/** Event in a self-call of this instruction; null when absent. */
 export const tensorEventOf = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
 ): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);
 
 /**
- * Tensor's marketplace (TCOMP): listings and bids, at first of compressed NFTs alone, then of all. A sale's
- * instruction names only the most or the least that its sender takes; what is paid, the program leaves in the
- * transaction by calling itself.
- * Source: tensor-foundation/marketplace 153c22c, clients/anchor/src/tcomp/idl/tcomp.ts and clients/js/src/generated.
+ * Tensor Marketplace (TCOMP): listings and bids of compressed and other NFTs. A sale's instruction holds
+ * only a limit; a self-call holds the paid price. Source: tensor-foundation/marketplace 153c22c,
+ * clients/anchor/src/tcomp/idl/tcomp.ts and clients/js/src/generated.
  */
 export const tensorMarketplaceProgram = address('TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp');
 
@@ -96,7 +93,7 @@ const targets = ['assetId', 'whitelist'];
 
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
-/** What was paid, as the program told it. */
+/** Paid price from the event. */
 function paid(
   { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
   named: Currency,
@@ -105,7 +102,6 @@ function paid(
   return event === null ? { currency: named, raw: null } : { currency: event.currency, raw: event.amount };
 }
 
-/** Price and terms of a listing, as its instruction has them. */
 function listing(args: ByteReader): CurrencyAmount & OfferTerms {
   const raw = args.u64();
   const expiresIn = optional(args, (some) => some.u64());
@@ -113,23 +109,23 @@ function listing(args: ByteReader): CurrencyAmount & OfferTerms {
   return { currency, raw, expiresIn, privateTaker: optional(args, key) };
 }
 
-/** Which leaf: its number, then its place and hashes, which are of no use here. */
+/** Nonce, then index and hashes. */
 function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
   const nonce = args.u64();
   args.skipBytes(4 + hashes * HASH_BYTES);
   return assetIdOf(tree, nonce);
 }
 
-/** Shares or flags of the NFT's creators, a byte each. */
+/** Creator shares or flags, one byte each. */
 function skipItems(args: ByteReader): void {
   args.skipBytes(args.u32());
 }
 
-/** Percent of the royalty that whoever trades wants to pay: behind creators, royalty and amount. */
+/** Optional royalty percent after creators, royalty and amount. */
 function royaltyPercent(args: ByteReader): number | null {
   skipItems(args);
   skipItems(args);
-  // The royalty in basis points, and the amount.
+  // Royalty in basis points and amount.
   args.skipBytes(2 + 8);
   return optional(args, (some) => some.u16());
 }
@@ -177,7 +173,7 @@ const listPlain = (positions: Readonly<{ nft: number; owner: number }>): Instruc
     list({ seller: at.owner, marketplace, nft: at.nft, ...listing(args) }, transaction),
   );
 
-/** Names its currency among its accounts. */
+/** The currency is an account. */
 const listWns = layout({ owner: 0, nft: 4, currency: 16 }, ({ at, args, instruction, transaction }) => {
   const amount = { currency: currencyOf(given(at.currency, instruction)), raw: args.u64() };
   return list({ seller: at.owner, marketplace, nft: at.nft, ...amount }, transaction);
@@ -188,7 +184,7 @@ const delistPlain = (positions: Readonly<{ nft: number; owner: number }>): Instr
     listCancel({ seller: at.owner, marketplace, nft: at.nft }, transaction),
   );
 
-/** Of which NFT, only the program's own call says. */
+/** Only the event names the NFT. */
 const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transaction }) => {
   const nft = tensorEventOf(instruction, transaction)?.asset ?? null;
   const terms = { seller: at.owner, marketplace, nft, ...listing(args) };
@@ -198,7 +194,7 @@ const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transa
 });
 
 const placeBid = layout({ bidState: 2, bidder: 3 }, ({ at, args, transaction }) => {
-  // The bid's own id, of which its account's address is made.
+  // Bid ID.
   args.skipBytes(32);
   const target = targets[args.u8()];
   const targetId = key(args);
@@ -221,7 +217,7 @@ const cancelBid = layout({ bidState: 0, bidder: 1 }, ({ at }) =>
   compressedBidCancel({ bidder: at.bidder, bidState: at.bidState, marketplace }),
 );
 
-/** @param royalty - whether the royalty stands behind the hash of the metadata; the whole metadata hides it. */
+/** @param royalty - whether the arguments allow reading the royalty: full metadata precedes it otherwise. */
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
   layout({ seller: 2, tree: 4, bidState: 11, buyer: 12 }, (call) => {
     const { at, args, transaction } = call;
@@ -283,5 +279,4 @@ const read = anchorReader({
   tcomp_noop: ignored,
 });
 
-/** Tensor's marketplace. */
 export const tensorMarketplace: ProgramParser = { name: 'TENSOR_MARKETPLACE', read };

@@ -12,7 +12,7 @@ import {
 } from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 
-/** They make an account that something else then uses, or keep a nonce alive. */
+/** They create an account for later use or maintain a nonce. */
 const made: ReadonlySet<string> = new Set([
   ...['createAccount', 'createAccountWithSeed', 'allocate', 'allocateWithSeed', 'assign', 'assignWithSeed'],
   ...['createAccountAllowPrefund', 'initializeNonce', 'advanceNonce', 'upgradeNonce'],
@@ -32,10 +32,9 @@ const read: ReadInstruction = (instruction, transaction) => {
   return [{ type: 'SOL_TRANSFER', info }];
 };
 
-/** The system program. */
 export const systemProgram: ProgramParser = { name: 'SYSTEM_PROGRAM', read };
 
-/** Making an associated token account is never told; what else the program does is. */
+/** Creating an associated token account is not shown. */
 const readAssociatedToken: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
   if (parsed?.type === 'create' || parsed?.type === 'createIdempotent') return [];
@@ -47,7 +46,6 @@ const memoProgram: ProgramParser = {
   read: ({ parsed }) => (parsed === null ? null : [{ type: 'MEMO', info: { message: parsed.info.memo } }]),
 };
 
-/** Programs of the chain itself, and those of the token programs. */
 export const basePrograms: readonly (readonly [Address, ProgramParser])[] = [
   [programs.system, systemProgram],
   [programs.token, tokenProgram],

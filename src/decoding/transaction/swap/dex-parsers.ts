@@ -8,7 +8,7 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-/** Where an instruction that makes a pool names what it is made of, by places of its accounts. */
+/** Account positions in a pool creation. */
 export type PoolCreation = Readonly<{
   creator: number;
   pool: number;
@@ -16,10 +16,10 @@ export type PoolCreation = Readonly<{
   vaults: readonly [one: number, two: number];
 }>;
 
-/** Where an instruction that gives to a pool, or takes back from it, names the pool and who does it. */
+/** Account positions in a liquidity change. */
 export type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
-/** What a program's instructions do to its pools, by their first bytes in hex. */
+/** By leading instruction bytes in hex. */
 export type LiquidityTable = Readonly<{
   creations: ReadonlyMap<string, PoolCreation>;
   changes: ReadonlyMap<string, LiquidityChange>;
@@ -36,7 +36,7 @@ const change = ([name, provider, pool]: Change, adds: boolean): [string, Liquidi
   { provider, pool, adds },
 ];
 
-/** The second mint stands behind the first, the second vault behind the first. */
+/** The second mint and vault follow the first. */
 function tableOf(
   creations: readonly Creation[],
   additions: readonly Change[],
@@ -154,7 +154,7 @@ const dbc = tableOf(
 
 const pumpAmm = tableOf([['create_pool', 2, 0, 3, 9]], [['deposit', 2, 0]], [['withdraw', 2, 0]]);
 
-/** Programs of which it is known how pools are made, given to and taken from. Source: their IDLs and source code. */
+/** Source: the programs' IDLs and source code. */
 export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map([
   [appPrograms.raydiumV4, raydiumV4],
   [appPrograms.raydiumClmm, raydiumClmm],
@@ -184,12 +184,12 @@ function createdPool(
   return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
 }
 
-/** What an instruction called, by the instructions that ran while it did. */
+/** Instructions called by an instruction, at any depth. */
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
 ): readonly ExecutedInstruction[] {
-  // Instructions that could not be read have a number and no place: none stands behind its own number.
+  // Unreadable instructions have an index but no entry, so an entry never follows its index.
   let first = Math.min(instruction.index, instructions.length - 1);
   while (first > 0 && instructions[first] !== instruction) first--;
   first++;
@@ -212,7 +212,7 @@ function toTokenAmount(
   };
 }
 
-/** What went between the provider and the pool; the tokens that stand for a share of it are made and burnt, and do not count. */
+/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
 function changedLiquidity(
   instruction: ExecutedInstruction,
   change: LiquidityChange,
@@ -235,10 +235,7 @@ function changedLiquidity(
     : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
 }
 
-/**
- * What an instruction of a program with pools did to a pool, where its own bytes say it. Swaps are told of the
- * transaction as a whole.
- */
+/** Pool creation or liquidity change. Swaps are recognized per transaction instead. */
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
@@ -250,7 +247,6 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   return null;
 };
 
-/** Programs that people swap with or place orders with, as the interface names them. */
 export const dexParsers: readonly (readonly [Address, ProgramParser])[] = [
   ...[...dexPrograms].map(
     ([program, { protocol }]) => [program, { name: protocol, read: readPoolInstruction }] as const,
