@@ -20,7 +20,7 @@ export const readAddress = (reader: ByteReader): Address => addressFromBytes(rea
 
 export function readBool(reader: ByteReader): boolean {
   const byte = reader.u8();
-  if (byte > 1) throw new NotBorsh('neither true nor false');
+  if (byte > 1) throw new NotBorsh('expected 0 or 1');
   return byte === 1;
 }
 
@@ -57,6 +57,6 @@ export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T)
 
 export function readVariant<const T>(reader: ByteReader, variants: readonly T[]): T {
   const variant = variants[reader.u8()];
-  if (variant === undefined) throw new NotBorsh('no such variant');
+  if (variant === undefined) throw new NotBorsh('unknown enum variant');
   return variant;
 }

@@ -16,8 +16,8 @@ function chainOf(value: JsonValue): Chain {
   return new Chain('mainnet-beta', caller);
 }
 
-describe('accounts of a chain', () => {
-  it('are those that the node has, by the addresses that were requests for', async () => {
+describe('Chain.accounts', () => {
+  it('returns existing accounts by address', async () => {
     expect([...(await chainOf([null, KNOWN]).accounts(ADDRESSES)).keys()]).toEqual([programs.stake]);
   });
 
@@ -25,14 +25,11 @@ describe('accounts of a chain', () => {
     ['none', []],
     ['fewer', [KNOWN]],
     ['more', [KNOWN, null, KNOWN]],
-  ] as [string, JsonValue][])(
-    'are not read out of an answer of %s than were requests for',
-    async (_, value) => {
-      await expect(chainOf(value).accounts(ADDRESSES)).rejects.toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
-      });
-    },
-  );
+  ] as [string, JsonValue][])('rejects a response with %s accounts than requested', async (_, value) => {
+    await expect(chainOf(value).accounts(ADDRESSES)).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+  });
 });
 
 const [A, B, C] = [programs.vote, programs.stake, sysvars.clock];
@@ -50,7 +47,7 @@ function nodeOf() {
   return { requests, chain: new OnceChain('mainnet-beta', caller) };
 }
 
-it('reads each account once, whoever asks and at whatever time', async () => {
+it('OnceChain reads each account once across concurrent and later calls', async () => {
   const { requests, chain } = nodeOf();
   const [first, second] = await Promise.all([chain.accounts([A, C]), chain.accounts([A, B, C, B])]);
   expect([...first.keys()]).toEqual([A]);
@@ -59,14 +56,14 @@ it('reads each account once, whoever asks and at whatever time', async () => {
   expect(requests.map(([, addresses]) => addresses)).toEqual([[A, C], [B]]);
 });
 
-it('lists the token accounts of a wallet under a program once', async () => {
+it('OnceChain lists the token accounts of a wallet and program once', async () => {
   const { requests, chain } = nodeOf();
   const under = (programId: typeof A) => chain.tokenAccounts(A, { programId });
   await Promise.all([under(programs.token), under(programs.token), under(programs.token2022)]);
   expect(requests).toHaveLength(2);
 });
 
-it('fails for all who wait for an account that cannot be read', async () => {
+it('OnceChain rejects every caller waiting for a failed read', async () => {
   const failing: RestCaller = {
     ...{ ownerId: 'somebody', signal: new AbortController().signal },
     request: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')),

@@ -110,7 +110,7 @@ export class Chain {
 /** A short list would make missing entries look like absent accounts, so its length must match. */
 function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
   const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
-  if (values.length !== requested) throw new MalformedJson('as many accounts as were asked for');
+  if (values.length !== requested) throw new MalformedJson('one entry per requested account');
   return values.map((value) => (value === null ? null : readAccount(value)));
 }
 

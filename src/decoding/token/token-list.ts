@@ -38,7 +38,7 @@ const imageOf = (value: unknown, { imageMax }: typeof tokenListLimits): string =
 function textOf(value: unknown, lengthMin: number, lengthMax: number, where: string): string {
   const text = typeof value === 'string' ? value.trim() : null;
   if (text !== null && text.length >= lengthMin && text.length <= lengthMax) return text;
-  throw new TokenListFault(`${where} must be text of ${lengthMin} to ${lengthMax} characters`);
+  throw new TokenListFault(`${where} must be a string of ${lengthMin} to ${lengthMax} characters`);
 }
 
 function addressOf(value: unknown, where: string): Address {
@@ -51,7 +51,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TokenListFault('the token list is not JSON', { cause: error });
+    throw new TokenListFault('the token list is not valid JSON', { cause: error });
   }
 }
 
@@ -78,7 +78,7 @@ export function parseTokenList(
     const where = `token ${index} of the list`;
     const { address, name, symbol, logoURI } = Object(entry) as Readonly<Record<string, unknown>>;
     const mint = addressOf(address, where);
-    if (tokens.has(mint)) throw new TokenListFault(`${where}: its "address" stands in the list before`);
+    if (tokens.has(mint)) throw new TokenListFault(`${where}: duplicate "address"`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
       // The symbol may be empty.

@@ -7,7 +7,7 @@ import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { minimumOf, msOf } from '../../project/minimum-of.ts';
 import { allActions, anchorData, executedTransaction, holding, someone } from './transaction-builder.ts';
 
-/** Names that the readers know, so that bytes get past the mark. */
+/** Known names, so that bytes pass the discriminator. */
 const names = [
   ...[
     'sell',
@@ -69,8 +69,8 @@ const transaction = fc
     }),
   );
 
-describe('readers of NFT programs', () => {
-  it('never throw, and tell what can be written, whatever instructions hold', () => {
+describe('NFT program parsers', () => {
+  it('never throw and always return serializable actions', () => {
     fc.assert(
       fc.property(transaction, (ran) => {
         for (const { type, info } of allActions(ran)) {
@@ -85,9 +85,9 @@ describe('readers of NFT programs', () => {
   it.each([
     ['burns', 'BGUM', 'burn'],
     ['sells', 'haus', 'sell'],
-    ['buys from pools', 'TSWA', 'buy_nft'],
+    ['pool purchases', 'TSWA', 'buy_nft'],
     ['bids', 'TCMP', 'edit'],
-  ])('take little time for as many %s as a transaction is read to have', (_, prefix, name) => {
+  ])('take little time for the maximum number of %s', (_, prefix, name) => {
     const [one] = [...nftPrograms.keys()].filter((key) => key.startsWith(prefix));
     const accounts = Array.from({ length: 200 }, (__, index) => someone(index));
     const body = anchorData(name, (args) => args.zeros(300));

@@ -42,7 +42,7 @@ const TOKEN = /[\w*]+|[()[\],|]/g;
 
 function typeNamed(word: string | undefined): FieldType {
   const [name = '', length] = word?.split('*') ?? [];
-  if (!(name in plainReaders)) throw new TypeError(`No such type in a layout: ${word}`);
+  if (!(name in plainReaders)) throw new TypeError(`Unknown type in an event layout: ${word}`);
   const type = name as Extract<FieldType, string>;
   return length === undefined ? type : { array: type, length: Number(length) };
 }

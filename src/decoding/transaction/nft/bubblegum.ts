@@ -98,7 +98,7 @@ class Refused extends Error {
 }
 
 function refused(): never {
-  throw new Refused('not the metadata of a compressed NFT');
+  throw new Refused('invalid metadata of a compressed NFT');
 }
 
 function text(args: ByteReader): string {

@@ -7,7 +7,7 @@ import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts
 import { mintedNfts } from '../nft/minted-nfts.ts';
 import { isNftAmount } from '../token-accounts.ts';
 
-const ignored = 'untold';
+const ignored = 'ignored';
 type ParsedAction = Pick<Action, 'type' | 'info'>;
 /** null for invalid instructions; `ignored` when another program reports the effect. */
 type Read = (
