@@ -48,7 +48,7 @@ describe('token list', () => {
   });
 
   it.each([
-    ['no JSON', '[', 'the token list is not JSON'],
+    ['no JSON', '[', 'the token list is not valid JSON'],
     ['an object', '{}', 'the token list must be a JSON array'],
     ['a null entry', '[null]', 'token 0 of the list: "address" must be 32 bytes in base58'],
     ['a string entry', '["name"]', 'token 0 of the list: "address" must be 32 bytes in base58'],
@@ -60,17 +60,17 @@ describe('token list', () => {
     [
       'no name',
       listOf({ ...entry, name: ' ' }),
-      'token 0 of the list: "name" must be text of 1 to 128 characters',
+      'token 0 of the list: "name" must be a string of 1 to 128 characters',
     ],
     [
       'a long symbol',
       listOf({ ...entry, symbol: 'x'.repeat(65) }),
-      'token 0 of the list: "symbol" must be text of 0 to 64 characters',
+      'token 0 of the list: "symbol" must be a string of 0 to 64 characters',
     ],
     [
       'a duplicate address',
       listOf(entry, entry),
-      'token 1 of the list: its "address" stands in the list before',
+      'token 1 of the list: duplicate "address"',
     ],
   ])('rejects the list with the position of %s', (_what, text, fault) => {
     expect(faultOf(text)).toBe(fault);

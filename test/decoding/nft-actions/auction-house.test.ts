@@ -50,7 +50,7 @@ function offered(name: string, names: string, args: Written, options: Options = 
   const facts = { tokenAccounts: [holder], decimals: new Map([[usdc, 6]]) };
   const own = placed.map((account) => (account === at.tokenMint ? nft : account));
   return {
-    told: actionsOf(
+    decoded: actionsOf(
       executedTransaction([{ program: house, accounts: own, data: anchorData(name, args) }], facts),
     ),
     at: { ...at, tokenMint: nft } as At,
@@ -66,27 +66,27 @@ const cancelArgs: Written = (args) => args.u64(PRICE).u64(1n);
 
 describe('Auction House', () => {
   it('decodes a listing in SOL from its trade state address', () => {
-    const { told, at } = offered('sell', sellNames, sellArgs);
+    const { decoded, at } = offered('sell', sellNames, sellArgs);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, price: 1.5, nft_address: nft };
-    expect(told).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
 
   it('decodes a listing in a token of the transaction', () => {
-    const { told } = offered('sell', sellNames, sellArgs, { currency: usdc });
-    expect(told?.[0]?.info).toMatchObject({ currency: usdc, price: 1_500 });
+    const { decoded } = offered('sell', sellNames, sellArgs, { currency: usdc });
+    expect(decoded?.[0]?.info).toMatchObject({ currency: usdc, price: 1_500 });
   });
 
   it('leaves the currency null when nothing proves it', () => {
-    const { told } = offered('sell', sellNames, sellArgs, { currency: someone(77) });
-    expect(told?.[0]?.info).toMatchObject({ currency: null, price: null, nft_address: nft });
+    const { decoded } = offered('sell', sellNames, sellArgs, { currency: someone(77) });
+    expect(decoded?.[0]?.info).toMatchObject({ currency: null, price: null, nft_address: nft });
   });
 
   it('decodes an auctioneer listing without price', () => {
     const names =
       'wallet tokenAccount metadata authority auctioneerAuthority auctionHouse auctionHouseFeeAccount tradeState';
-    const { told, at } = offered('auctioneer_sell', names, (args) => args.u8(1).u8(2).u8(3).u64(1n));
+    const { decoded, at } = offered('auctioneer_sell', names, (args) => args.u8(1).u8(2).u8(3).u64(1n));
     const info = { seller: at.wallet, marketplace: at.auctionHouse, price: null, nft_address: nft };
-    expect(told).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: null } }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: null } }]);
   });
 
   it.each([
@@ -115,18 +115,20 @@ describe('Auction House', () => {
     const listing = offered('cancel', cancelNames, cancelArgs);
     const at = listing.at;
     const info = { marketplace: at.auctionHouse, nft_address: nft, price: 1.5 };
-    expect(listing.told).toEqual([{ type: 'NFT_LIST_CANCEL', info: { seller: at.wallet, ...info } }]);
+    expect(listing.decoded).toEqual([{ type: 'NFT_LIST_CANCEL', info: { seller: at.wallet, ...info } }]);
     const bid = { type: 'NFT_BID_CANCEL', info: { bidder: at.wallet, currency: nativeMint, ...info } };
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8) }).told).toEqual([bid]);
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8), open: true }).told).toEqual([bid]);
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8) }).decoded).toEqual([bid]);
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8), open: true }).decoded).toEqual([
+      bid,
+    ]);
   });
 
   it('decodes an auctioneer cancellation', () => {
     const names =
       'wallet tokenAccount tokenMint authority auctioneerAuthority auctionHouse auctionHouseFeeAccount tradeState';
-    const { told, at } = offered('auctioneer_cancel', names, cancelArgs);
+    const { decoded, at } = offered('auctioneer_cancel', names, cancelArgs);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, nft_address: nft, price: 1.5 };
-    expect(told).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
+    expect(decoded).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
   it.each([
@@ -141,27 +143,27 @@ describe('Auction House', () => {
     const data = anchorData(name, (args) => args.zeros(40));
     const sale = { program: house, data: anchorData('execute_sale', (args) => args.zeros(40)) };
     const others = Array.from({ length: 20 }, (_, index) => someone(150 + index));
-    const told = (taken: number) =>
+    const decoded = (taken: number) =>
       actionsOf(
         executedTransaction([
           { program: house, accounts, data },
           { ...sale, accounts: [...others, someone(taken)] },
         ]),
       );
-    expect(told(100 + at)).toEqual([]);
-    expect(told(99)).toHaveLength(1);
+    expect(decoded(100 + at)).toEqual([]);
+    expect(decoded(99)).toHaveLength(1);
   });
 
   it('recognizes a listing by the associated token account when the owner is unknown', () => {
-    expect(offered('cancel', cancelNames, cancelArgs, { owner: null }).told).toBeNull();
+    expect(offered('cancel', cancelNames, cancelArgs, { owner: null }).decoded).toBeNull();
     const { accounts, at } = accountsOf(cancelNames, house);
     const seeds = [at.wallet!, programs.token, nft].map(addressBytes);
     const { address: own } = findProgramAddress(seeds, programs.ata);
     const placed = accounts.map((one) => (one === at.tokenAccount ? own : one === at.tokenMint ? nft : one));
-    const told = actionsOf(
+    const decoded = actionsOf(
       executedTransaction([{ program: house, accounts: placed, data: anchorData('cancel', cancelArgs) }]),
     );
-    expect(told?.[0]?.type).toBe('NFT_LIST_CANCEL');
+    expect(decoded?.[0]?.type).toBe('NFT_LIST_CANCEL');
   });
 
   const saleNames = (places: string) =>
@@ -181,11 +183,11 @@ describe('Auction House', () => {
     const { accounts, at } = accountsOf(saleNames(places), house);
     const own = accounts.map((account) => (account === at.treasuryMint ? usdc : account));
     const data = anchorData(name, args);
-    const told = actionsOf(
+    const decoded = actionsOf(
       executedTransaction([{ program: house, accounts: own, data }], { decimals: new Map([[usdc, 6]]) }),
     );
     const info = { buyer: at.buyer, seller: at.seller, nft_address: at.tokenMint, currency: usdc };
-    expect(told).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: at.auctionHouse, price } }]);
+    expect(decoded).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: at.auctionHouse, price } }]);
   });
 
   it('decodes a treasury withdrawal', () => {
@@ -225,11 +227,11 @@ describe('Auction House', () => {
   });
 
   it('hides receipts and leaves deposits UNKNOWN', () => {
-    const told = (name: string) =>
+    const decoded = (name: string) =>
       actionsOf(executedTransaction([{ program: house, data: anchorData(name, () => 0) }]));
-    expect(told('print_listing_receipt')).toEqual([]);
-    expect(told('print_purchase_receipt')).toEqual([]);
-    expect(told('deposit')).toBeNull();
+    expect(decoded('print_listing_receipt')).toEqual([]);
+    expect(decoded('print_purchase_receipt')).toEqual([]);
+    expect(decoded('deposit')).toBeNull();
   });
 });
 
@@ -242,10 +244,10 @@ describe('Formfunction auction house', () => {
       'owner editionDistributor mint buyer treasuryMint auctionHouseTreasury auctionHouse masterEditionMetadata masterEditionPda limitedEditionMint';
     const { accounts } = accountsOf(names, formfunction);
     const data = anchorData('buy_edition_v2', (args) => args.u8(255).u64(2n).u64(PRICE).u8(254));
-    const told = (err: string | null) =>
+    const decoded = (err: string | null) =>
       actionsOf(executedTransaction([{ program: formfunction, accounts, data }], { err }));
-    expect(told(null)).toBeNull();
+    expect(decoded(null)).toBeNull();
     // A failed transaction shows what was attempted.
-    expect(told('failed')?.[0]?.type).toBe('NFT_SALE');
+    expect(decoded('failed')?.[0]?.type).toBe('NFT_SALE');
   });
 });

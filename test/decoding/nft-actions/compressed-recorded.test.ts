@@ -5,12 +5,12 @@ import type { JsonMembers } from '../../../src/solana/encoding/read-json.ts';
 import { assetOf, hasRecordings, readRecorded, scenario } from './recorded-transactions.ts';
 import { allActions } from './transaction-builder.ts';
 
-type Told = ReturnType<typeof allActions>[number];
+type Decoded = ReturnType<typeof allActions>[number];
 
-const typed = (actions: readonly Told[], type: string): Told => {
+const typed = (actions: readonly Decoded[], type: string): Decoded => {
   const found = actions.filter((action) => action.type === type);
   expect(found).toHaveLength(1);
-  return found[0] as Told;
+  return found[0] as Decoded;
 };
 
 /** Mint scenarios of metaplex/transactions.json, with their actions. */

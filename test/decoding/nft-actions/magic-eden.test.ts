@@ -10,12 +10,12 @@ const mmm = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
 const PRICE = 2_500_000_000n;
 
-function told(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
+function decoded(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
   const { accounts, at } = accountsOf(names, m2);
   const transaction = executedTransaction([{ program: m2, accounts, data: anchorData(name, args) }], {
     logs,
   });
-  return { told: actionsOf(transaction), at };
+  return { decoded: actionsOf(transaction), at };
 }
 
 const listArgs = (args: ByteWriter) => args.u64(PRICE).i64(-1n);
@@ -44,7 +44,7 @@ describe('Magic Eden v2', () => {
       (args: ByteWriter) => args.u64(PRICE).i64(-1n).u8(0),
     ],
   ])('decodes a listing by %s', (name, names, args) => {
-    const { told: actions, at } = told(name, names, args);
+    const { decoded: actions, at } = decoded(name, names, args);
     expect(actions).toEqual([
       {
         type: 'NFT_LIST',
@@ -88,7 +88,7 @@ describe('Magic Eden v2', () => {
       null,
     ],
   ])('decodes a canceled listing by %s', (name, names, args, price) => {
-    const { told: actions, at } = told(name, names, args);
+    const { decoded: actions, at } = decoded(name, names, args);
     const info = { seller: at.wallet, marketplace: at.auctionHouse, nft_address: at.tokenMint, price };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
@@ -99,14 +99,14 @@ describe('Magic Eden v2', () => {
   ])('decodes a bid by %s', (name, args) => {
     const names =
       'wallet notary tokenMint metadata escrowPaymentAccount authority auctionHouse buyerTradeState buyerReferral tokenProgram systemProgram rent';
-    const { told: actions, at } = told(name, names, args);
+    const { decoded: actions, at } = decoded(name, names, args);
     const info = { bidder: at.wallet, currency: nativeMint, marketplace: at.auctionHouse, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: at.tokenMint } }]);
   });
 
   it('decodes a canceled bid', () => {
     const names = 'wallet notary tokenMint authority auctionHouse buyerTradeState buyerReferral';
-    const { told: actions, at } = told('cancel_buy', names, (args) => args.u64(PRICE).u64(1n).i64(0n));
+    const { decoded: actions, at } = decoded('cancel_buy', names, (args) => args.u64(PRICE).u64(1n).i64(0n));
     const info = { bidder: at.wallet, currency: nativeMint, marketplace: at.auctionHouse, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_BID_CANCEL', info: { ...info, nft_address: at.tokenMint } }]);
   });
@@ -133,7 +133,7 @@ describe('Magic Eden v2', () => {
       saleArgs,
     ],
   ])('decodes a sale by %s', (name, names, args) => {
-    const { told: actions, at } = told(name, names, args);
+    const { decoded: actions, at } = decoded(name, names, args);
     expect(actions).toEqual([
       {
         type: 'NFT_SALE',
@@ -150,16 +150,18 @@ describe('Magic Eden v2', () => {
 
   it('takes the price of a Core sale from the log only', () => {
     const invoked = [`Program ${m2} invoke [1]`, 'Program log: {"maker_fee":0,"price":2500000000}'];
-    const logged = told('core_execute_sale_v2', coreSale, saleArgs, [...invoked, `Program ${m2} success`]);
+    const logged = decoded('core_execute_sale_v2', coreSale, saleArgs, [...invoked, `Program ${m2} success`]);
     const { buyer, seller, asset, auctionHouse } = logged.at;
     const info = { buyer, seller, nft_address: asset, currency: nativeMint, marketplace: auctionHouse };
-    expect(logged.told).toEqual([{ type: 'NFT_SALE', info: { ...info, price: 2.5 } }]);
-    expect(told('core_execute_sale_v2', coreSale, saleArgs).told?.[0]?.info).toMatchObject({ price: null });
+    expect(logged.decoded).toEqual([{ type: 'NFT_SALE', info: { ...info, price: 2.5 } }]);
+    expect(decoded('core_execute_sale_v2', coreSale, saleArgs).decoded?.[0]?.info).toMatchObject({
+      price: null,
+    });
   });
 
   it('decodes a treasury withdrawal', () => {
     const names = 'treasuryWithdrawalDestination auctionHouseTreasury auctionHouse systemProgram';
-    const { told: actions, at } = told('withdraw_from_treasury', names, (args) => args.u64(PRICE));
+    const { decoded: actions, at } = decoded('withdraw_from_treasury', names, (args) => args.u64(PRICE));
     expect(actions).toEqual([
       {
         type: 'MARKETPLACE_WITHDRAW',
@@ -217,15 +219,15 @@ describe('Magic Eden v2', () => {
   });
 
   it('leaves escrow movements to the transfers', () => {
-    const { told: actions } = told('deposit', 'wallet notary escrow authority auctionHouse', (args) =>
+    const { decoded: actions } = decoded('deposit', 'wallet notary escrow authority auctionHouse', (args) =>
       args.u8(1).u64(PRICE),
     );
     expect(actions).toBeNull();
   });
 
   it('is UNKNOWN with too few accounts or arguments', () => {
-    expect(told('buy_v2', 'wallet notary tokenMint', (args) => args.u64(PRICE)).told).toBeNull();
-    expect(told('cancel_buy', 'a b c d e f g', (args) => args.u32(1)).told).toBeNull();
+    expect(decoded('buy_v2', 'wallet notary tokenMint', (args) => args.u64(PRICE)).decoded).toBeNull();
+    expect(decoded('cancel_buy', 'a b c d e f g', (args) => args.u32(1)).decoded).toBeNull();
   });
 });
 

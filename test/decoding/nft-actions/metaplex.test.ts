@@ -43,9 +43,9 @@ describe('Token Metadata', () => {
   };
 
   it('reports a minted NFT once, by the instruction that completes it', () => {
-    const told = allActions(executedTransaction([create, master], made));
-    expect(told.map(({ at, type }) => [at, type])).toEqual([[1, 'NFT_MINT']]);
-    expect(one(told[0]?.info)).toEqual(minted);
+    const decoded = allActions(executedTransaction([create, master], made));
+    expect(decoded.map(({ at, type }) => [at, type])).toEqual([[1, 'NFT_MINT']]);
+    expect(one(decoded[0]?.info)).toEqual(minted);
   });
 
   it.each([
@@ -56,9 +56,9 @@ describe('Token Metadata', () => {
     ['Verify', 52, 'authority delegateRecord! metadata collectionMint collectionMetadata', [1]],
   ])('takes the collection verified by %s', (_, number, names, rest) => {
     const { at } = accountsOf(names, metadata);
-    const told = allActions(executedTransaction([create, master, call(number, names, rest)], made));
-    expect(told).toHaveLength(1);
-    expect(one(told[0]?.info)).toEqual({ ...minted, collection_address: at.collectionMint });
+    const decoded = allActions(executedTransaction([create, master, call(number, names, rest)], made));
+    expect(decoded).toHaveLength(1);
+    expect(one(decoded[0]?.info)).toEqual({ ...minted, collection_address: at.collectionMint });
   });
 
   it('ignores verifications of creators and of other NFTs', () => {
@@ -66,8 +66,8 @@ describe('Token Metadata', () => {
     const creator = call(52, names, [0]);
     expect(one(allActions(executedTransaction([create, master, creator], made))[0]?.info)).toEqual(minted);
     const other = { ...verify, accounts: [someone(6), ...verify.accounts.slice(1)] };
-    const told = allActions(executedTransaction([create, master, other], made));
-    expect(one(told[0]?.info)).toEqual(minted);
+    const decoded = allActions(executedTransaction([create, master, other], made));
+    expect(one(decoded[0]?.info)).toEqual(minted);
     expect(actionsOf(executedTransaction([create, master, other], made), 2)).toBeNull();
   });
 
@@ -85,8 +85,8 @@ describe('Token Metadata', () => {
     ],
     ['Print', call(55, 'metadata edition mint owner tokenAccount')],
   ])('decodes an NFT minted by %s', (_, instruction) => {
-    const told = actionsOf(executedTransaction([instruction], made));
-    expect(one(told)).toEqual([{ type: 'NFT_MINT', info: minted }]);
+    const decoded = actionsOf(executedTransaction([instruction], made));
+    expect(one(decoded)).toEqual([{ type: 'NFT_MINT', info: minted }]);
     const { collectionMint } = accountsOf('metadata collectionAuthority payer collectionMint', metadata).at;
     const vouched = actionsOf(executedTransaction([instruction, verify], made));
     expect(vouched?.[0]?.info.collection_address).toBe(collectionMint);
@@ -158,45 +158,45 @@ describe('Metaplex Core', () => {
     const { accounts, at } = accountsOf(names, core);
     return {
       at,
-      told: actionsOf(executedTransaction([{ program: core, accounts, data: Uint8Array.of(number, 0) }])),
+      decoded: actionsOf(executedTransaction([{ program: core, accounts, data: Uint8Array.of(number, 0) }])),
     };
   };
 
   it.each([0, 20])('decodes a new asset by instruction %i with collection and owner', (number) => {
-    const { at, told } = call(number, 'asset collection authority! payer owner updateAuthority!');
+    const { at, decoded } = call(number, 'asset collection authority! payer owner updateAuthority!');
     const info = { nft_address: at.asset, amount: 1, amount_raw: { text: '1' }, owner: at.owner };
     const rest = { owner_associated_account: null, collection_address: at.collection };
-    expect(one(told)).toEqual([{ type: 'NFT_MINT', info: { ...info, ...rest } }]);
+    expect(one(decoded)).toEqual([{ type: 'NFT_MINT', info: { ...info, ...rest } }]);
   });
 
   it('assigns a new asset to the update authority, else to the payer', () => {
     const named = call(0, 'asset collection! authority! payer owner! updateAuthority');
-    expect(named.told?.[0]?.info).toMatchObject({
+    expect(named.decoded?.[0]?.info).toMatchObject({
       owner: named.at.updateAuthority,
       collection_address: null,
     });
     const bare = call(0, 'asset collection! authority! payer owner! updateAuthority!');
-    expect(bare.told?.[0]?.info).toMatchObject({ owner: bare.at.payer });
+    expect(bare.decoded?.[0]?.info).toMatchObject({ owner: bare.at.payer });
   });
 
   it('decodes a transfer by any authority', () => {
-    const { at, told } = call(14, 'asset collection! payer authority newOwner systemProgram!');
+    const { at, decoded } = call(14, 'asset collection! payer authority newOwner systemProgram!');
     const info = { amount: 1, receiver: at.newOwner, sender: at.authority, nft_address: at.asset };
-    expect(told).toEqual([{ type: 'NFT_TRANSFER', info: { ...info, receiver_associated_account: null } }]);
+    expect(decoded).toEqual([{ type: 'NFT_TRANSFER', info: { ...info, receiver_associated_account: null } }]);
     const byPayer = call(14, 'asset collection! payer authority! newOwner');
-    expect(byPayer.told?.[0]?.info.sender).toBe(byPayer.at.payer);
+    expect(byPayer.decoded?.[0]?.info.sender).toBe(byPayer.at.payer);
   });
 
   it('decodes a burn', () => {
-    const { at, told } = call(12, 'asset collection! payer authority! systemProgram!');
-    expect(told).toEqual([
+    const { at, decoded } = call(12, 'asset collection! payer authority! systemProgram!');
+    expect(decoded).toEqual([
       { type: 'NFT_BURN', info: { wallet: at.payer, nft_address: at.asset, amount: 1 } },
     ]);
   });
 
   it('leaves plugins and collections UNKNOWN', () => {
-    expect(call(1, 'collection updateAuthority! payer systemProgram').told).toBeNull();
-    expect(call(2, 'asset collection! payer authority!').told).toBeNull();
+    expect(call(1, 'collection updateAuthority! payer systemProgram').decoded).toBeNull();
+    expect(call(2, 'asset collection! payer authority!').decoded).toBeNull();
   });
 });
 
@@ -210,8 +210,8 @@ describe('Bubblegum', () => {
 
   const leaf = (id: Address, owner: Address, number = nonce): Uint8Array => {
     const schema = new ByteWriter().u8(1).u8(0).u8(0).bytes(addressBytes(id)).bytes(addressBytes(owner));
-    const told = schema.bytes(addressBytes(owner)).u64(number).zeros(96).finish();
-    return new ByteWriter().u8(1).u8(0).u32(told.length).bytes(told).finish();
+    const decoded = schema.bytes(addressBytes(owner)).u64(number).zeros(96).finish();
+    return new ByteWriter().u8(1).u8(0).u32(decoded.length).bytes(decoded).finish();
   };
 
   const mintNames = 'treeAuthority leafOwner leafDelegate merkleTree payer treeDelegate logWrapper';
@@ -242,8 +242,8 @@ describe('Bubblegum', () => {
   });
 
   it('decodes a mint with its metadata', () => {
-    const told = actionsOf(executedTransaction([mint, heard(leaf(idIn(at.merkleTree!), at.leafOwner!))]));
-    expect(one(told)).toEqual([
+    const decoded = actionsOf(executedTransaction([mint, heard(leaf(idIn(at.merkleTree!), at.leafOwner!))]));
+    expect(one(decoded)).toEqual([
       {
         type: 'COMPRESSED_NFT_MINT',
         info: {
@@ -303,21 +303,21 @@ describe('Bubblegum', () => {
       const named = accountsOf(`treeAuthority merkleTree payer ${creator} logWrapper`, bubblegum);
       return {
         at: named.at,
-        told: actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }])),
+        decoded: actionsOf(executedTransaction([{ program: bubblegum, accounts: named.accounts, data }])),
       };
     };
-    const { at: places, told } = tree('treeCreator');
+    const { at: places, decoded } = tree('treeCreator');
     const info = {
       tree_authority: places.treeAuthority,
       merkle_tree: places.merkleTree,
       payer: places.payer,
     };
     const size = { max_depth: 14, max_buffer_size: 64 };
-    expect(told).toEqual([
+    expect(decoded).toEqual([
       { type: 'CREATE_TREE', info: { ...info, tree_creator: places.treeCreator, ...size } },
     ]);
     const own = tree('treeCreator!');
-    expect(own.told?.[0]?.info).toMatchObject({ tree_creator: own.at.payer });
+    expect(own.decoded?.[0]?.info).toMatchObject({ tree_creator: own.at.payer });
   });
 
   it.each([

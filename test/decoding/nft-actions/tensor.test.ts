@@ -30,10 +30,10 @@ describe('TensorSwap', () => {
     `Program ${tswap} success`,
   ];
 
-  function told(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
+  function decoded(name: string, names: string, args: (writer: ByteWriter) => unknown, logs: string[] = []) {
     const { accounts, at } = accountsOf(names, tswap);
     const data = anchorData(name, args);
-    return { told: actionsOf(executedTransaction([{ program: tswap, accounts, data }], { logs })), at };
+    return { decoded: actionsOf(executedTransaction([{ program: tswap, accounts, data }], { logs })), at };
   }
 
   it.each([
@@ -41,20 +41,20 @@ describe('TensorSwap', () => {
     ['list_t22', 'tswap nftSource nftMint nftEscrow singleListing owner tokenProgram'],
     ['wns_list', 'tswap nftSource nftMint nftEscrow singleListing owner tokenProgram'],
   ])('decodes a listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(PRICE).u8(0).u8(0));
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(PRICE).u8(0).u8(0));
     const info = { seller: at.owner, marketplace: tswap, price: 2.5, nft_address: at.nftMint };
     expect(actions).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
 
   it.each(['delist', 'delist_t22', 'wns_delist'])('decodes a canceled listing by %s', (name) => {
     const names = 'tswap nftDest nftMint nftEscrow singleListing owner tokenProgram';
-    const { told: actions, at } = told(name, names, () => 0, logged('DelistEvent'));
+    const { decoded: actions, at } = decoded(name, names, () => 0, logged('DelistEvent'));
     const info = { seller: at.owner, marketplace: tswap, nft_address: at.nftMint, price: 2.5 };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
   it('decodes a price update', () => {
-    const { told: actions, at } = told('edit_single_listing', 'listing nftMint owner system', (args) =>
+    const { decoded: actions, at } = decoded('edit_single_listing', 'listing nftMint owner system', (args) =>
       args.u64(PRICE),
     );
     const info = { seller: at.owner, marketplace: tswap, nft_address: at.nftMint, old_price: null };
@@ -105,7 +105,12 @@ describe('TensorSwap', () => {
 
   /** The pool owner, who buys, is `owner` in the IDL. */
   it.each(sales)('decodes a sale by %s at the price of its event', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(9n * PRICE), logged('BuySellEvent'));
+    const { decoded: actions, at } = decoded(
+      name,
+      names,
+      (args) => args.u64(9n * PRICE),
+      logged('BuySellEvent'),
+    );
     const info = { buyer: at.buyer, seller: at.owner, nft_address: at.nftMint, currency: nativeMint };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: tswap, price: 2.5 } }]);
   });
@@ -113,14 +118,16 @@ describe('TensorSwap', () => {
   it('leaves the price null without an event of the instruction', () => {
     const [name, names] = sales[0] as readonly [string, string];
     const bound = (args: ByteWriter) => args.u64(PRICE);
-    expect(told(name, names, bound).told?.[0]?.info).toMatchObject({ price: null });
+    expect(decoded(name, names, bound).decoded?.[0]?.info).toMatchObject({ price: null });
     const elsewhere = [`Program ${tamm} invoke [1]`, event('BuySellEvent', PRICE), `Program ${tamm} success`];
-    expect(told(name, names, bound, elsewhere).told?.[0]?.info).toMatchObject({ price: null });
+    expect(decoded(name, names, bound, elsewhere).decoded?.[0]?.info).toMatchObject({ price: null });
   });
 
   it('decodes a fee withdrawal', () => {
-    const { told: actions, at } = told('withdraw_tswap_fees', 'tswap cosigner owner destination', (args) =>
-      args.u64(PRICE),
+    const { decoded: actions, at } = decoded(
+      'withdraw_tswap_fees',
+      'tswap cosigner owner destination',
+      (args) => args.u64(PRICE),
     );
     const info = { currency: nativeMint, marketplace: tswap, treasury_account: at.tswap, amount: 2.5 };
     const places = { marketplace_authority: at.owner, withdrawal_destination_account: at.destination };
@@ -199,7 +206,7 @@ describe('Tensor Marketplace', () => {
 
   type Written = (args: ByteWriter) => unknown;
 
-  function told(name: string, names: string, args: Written, event: Uint8Array | null = null) {
+  function decoded(name: string, names: string, args: Written, event: Uint8Array | null = null) {
     const { accounts, at } = accountsOf(names, tcomp);
     const noop = { outer: 0, height: 2, caller: 0, parentProgram: tcomp, program: tcomp };
     const calls = event === null ? [] : [{ ...noop, data: event }];
@@ -210,7 +217,7 @@ describe('Tensor Marketplace', () => {
         decimals,
       },
     );
-    return { told: actionsOf(transaction), at };
+    return { decoded: actionsOf(transaction), at };
   }
 
   const leaf: Written = (args) => args.u64(nonce).u32(0).zeros(32);
@@ -262,7 +269,7 @@ describe('Tensor Marketplace', () => {
   it('decodes a sale of a compressed NFT at the price of its self-call', () => {
     const names =
       'feeVault treeAuthority merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram listState buyer payer owner takerBroker! makerBroker!';
-    const { told: actions, at } = told('buy', names, withRoyalty, takeEvent(PRICE, null));
+    const { decoded: actions, at } = decoded('buy', names, withRoyalty, takeEvent(PRICE, null));
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_SALE',
@@ -278,14 +285,14 @@ describe('Tensor Marketplace', () => {
   it('decodes a sale in a token with its decimals', () => {
     const names =
       'feeVault feeVaultAta treeAuthority merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram tokenProgram associatedTokenProgram listState buyer payer payerSource owner ownerDest currency';
-    const { told: actions, at } = told('buy_spl', names, withRoyalty, takeEvent(7_250_000n, usdc));
+    const { decoded: actions, at } = decoded('buy_spl', names, withRoyalty, takeEvent(7_250_000n, usdc));
     const parties = { buyer: at.buyer, seller: at.owner, list_state: at.listState };
     expect(actions?.[0]?.info).toMatchObject({
       merkle_tree: at.merkleTree,
       nft_address: assetOf(at.merkleTree!),
     });
     expect(actions?.[0]?.info).toMatchObject({ ...parties, currency: usdc, price: 7.25 });
-    expect(told('buy_spl', names, withRoyalty).told?.[0]?.info).toMatchObject({
+    expect(decoded('buy_spl', names, withRoyalty).decoded?.[0]?.info).toMatchObject({
       ...{ currency: at.currency, price: null },
     });
   });
@@ -305,12 +312,12 @@ describe('Tensor Marketplace', () => {
     ['buy_core_spl', 'feeVault feeVaultTa buyer listState mint collection! currency owner ownerTa', true],
   ])('decodes a sale by %s', (name, names, inToken) => {
     const event = inToken ? takeEvent(7_250_000n, usdc) : takeEvent(PRICE, null);
-    const { told: actions, at } = told(name, names, (args) => args.u64(9n * PRICE), event);
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(9n * PRICE), event);
     const price = inToken ? { currency: usdc, price: 7.25 } : { currency: nativeMint, price: 2.5 };
     const info = { buyer: at.buyer, seller: at.owner, nft_address: at.mint, marketplace: tcomp };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, ...price } }]);
     const named = inToken ? at.currency : nativeMint;
-    expect(told(name, names, (args) => args.u64(1n)).told?.[0]?.info).toMatchObject({
+    expect(decoded(name, names, (args) => args.u64(1n)).decoded?.[0]?.info).toMatchObject({
       ...{ currency: named, price: null },
     });
   });
@@ -318,7 +325,7 @@ describe('Tensor Marketplace', () => {
   it('decodes a listing of a compressed NFT with its terms', () => {
     const names =
       'treeAuthority owner delegate merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram listState rentPayer cosigner!';
-    const { told: actions, at } = told('list', names, (args) => {
+    const { decoded: actions, at } = decoded('list', names, (args) => {
       leaf(args);
       args.zeros(64);
       return terms(args);
@@ -336,7 +343,7 @@ describe('Tensor Marketplace', () => {
     ['list_t22', 'owner ownerTa listState listTa mint payer tokenProgram'],
     ['list_core', 'mint collection! listState owner mplCoreProgram marketplaceProgram'],
   ])('decodes a listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, terms);
+    const { decoded: actions, at } = decoded(name, names, terms);
     const info = { seller: at.owner, marketplace: tcomp, price: 2.5, nft_address: at.mint };
     expect(actions).toEqual([{ type: 'NFT_LIST', info: { ...info, currency: nativeMint } }]);
   });
@@ -346,11 +353,11 @@ describe('Tensor Marketplace', () => {
 
   it('finds the currency of list_wns among its accounts', () => {
     const args: Written = (writer) => writer.u64(PRICE).u8(0).u8(0).u8(0);
-    const inSol = told('list_wns', `${wns} currency!`, args);
+    const inSol = decoded('list_wns', `${wns} currency!`, args);
     const info = { seller: inSol.at.owner, nft_address: inSol.at.mint };
-    expect(inSol.told?.[0]?.info).toMatchObject({ ...info, currency: nativeMint, price: 2.5 });
-    const inToken = told('list_wns', `${wns} currency`, args);
-    expect(inToken.told?.[0]?.info).toMatchObject({ currency: inToken.at.currency, price: null });
+    expect(inSol.decoded?.[0]?.info).toMatchObject({ ...info, currency: nativeMint, price: 2.5 });
+    const inToken = decoded('list_wns', `${wns} currency`, args);
+    expect(inToken.decoded?.[0]?.info).toMatchObject({ currency: inToken.at.currency, price: null });
   });
 
   it.each([
@@ -360,7 +367,7 @@ describe('Tensor Marketplace', () => {
     ],
     ['close_expired_listing', 'listState owner system marketplace treeAuthority merkleTree logWrapper'],
   ])('decodes the end of a compressed listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => {
+    const { decoded: actions, at } = decoded(name, names, (args) => {
       leaf(args);
       return args.zeros(64);
     });
@@ -379,14 +386,14 @@ describe('Tensor Marketplace', () => {
     ['close_expired_listing_wns', 'owner ownerTa listState listTa mint payer'],
     ['close_expired_listing_core', 'listState mint collection! owner mplCoreProgram'],
   ])('decodes the end of a listing by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, () => 0);
+    const { decoded: actions, at } = decoded(name, names, () => 0);
     const info = { seller: at.owner, marketplace: tcomp, nft_address: at.mint, price: null };
     expect(actions).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
   });
 
   it('decodes updated terms of the NFT in the self-call', () => {
     const compressed = assetOf(someone(4));
-    const { told: actions, at } = told(
+    const { decoded: actions, at } = decoded(
       'edit',
       'listState owner marketplaceProgram',
       terms,
@@ -395,7 +402,7 @@ describe('Tensor Marketplace', () => {
     expect(actions?.[0]?.type).toBe('COMPRESSED_NFT_LIST_UPDATE');
     const info = { seller: at.owner, list_state: at.listState, nft_address: compressed, price: 2.5 };
     expect(actions?.[0]?.info).toMatchObject(info);
-    const other = told('edit', 'listState owner marketplaceProgram', terms, makeEvent(plain)).told;
+    const other = decoded('edit', 'listState owner marketplaceProgram', terms, makeEvent(plain)).decoded;
     expect(other).toEqual([
       {
         type: 'NFT_LIST_UPDATE',
@@ -423,7 +430,7 @@ describe('Tensor Marketplace', () => {
     };
 
   it('decodes a bid on a collection', () => {
-    const { told: actions, at } = told('bid', bidNames, bidArgs(1, someone(4)));
+    const { decoded: actions, at } = decoded('bid', bidNames, bidArgs(1, someone(4)));
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_BID',
@@ -438,17 +445,17 @@ describe('Tensor Marketplace', () => {
 
   it('decodes a bid on one NFT by the kind of NFT', () => {
     const compressed = assetOf(someone(4));
-    const { told: actions } = told('bid', bidNames, bidArgs(0, compressed));
+    const { decoded: actions } = decoded('bid', bidNames, bidArgs(0, compressed));
     expect(actions?.[0]?.type).toBe('COMPRESSED_NFT_BID');
     expect(actions?.[0]?.info).toMatchObject({ target: 'assetId', target_id: compressed });
-    const one = told('bid', bidNames, bidArgs(0, plain));
+    const one = decoded('bid', bidNames, bidArgs(0, plain));
     const info = { bidder: one.at.owner, currency: nativeMint, marketplace: tcomp, price: 2.5 };
-    expect(one.told).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: plain } }]);
-    expect(told('bid', bidNames, bidArgs(2, plain)).told).toBeNull();
+    expect(one.decoded).toEqual([{ type: 'NFT_BID', info: { ...info, nft_address: plain } }]);
+    expect(decoded('bid', bidNames, bidArgs(2, plain)).decoded).toBeNull();
   });
 
   it.each(['cancel_bid', 'close_expired_bid'])('decodes the end of a bid by %s', (name) => {
-    const { told: actions, at } = told(name, 'bidState owner systemProgram', () => 0);
+    const { decoded: actions, at } = decoded(name, 'bidState owner systemProgram', () => 0);
     const info = { marketplace: tcomp, bid_state: at.bidState, bidder: at.owner };
     expect(actions).toEqual([{ type: 'COMPRESSED_NFT_BID_CANCEL', info }]);
   });
@@ -457,7 +464,12 @@ describe('Tensor Marketplace', () => {
     'feeVault treeAuthority seller delegate merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram tensorswapProgram bidState owner takerBroker!';
 
   it('decodes a bid accepted with a compressed NFT', () => {
-    const { told: actions, at } = told('take_bid_meta_hash', takeNames, withRoyalty, takeEvent(PRICE, null));
+    const { decoded: actions, at } = decoded(
+      'take_bid_meta_hash',
+      takeNames,
+      withRoyalty,
+      takeEvent(PRICE, null),
+    );
     expect(actions).toEqual([
       {
         type: 'COMPRESSED_NFT_TAKE_BID',
@@ -468,7 +480,7 @@ describe('Tensor Marketplace', () => {
         },
       },
     ]);
-    const whole = told('take_bid_full_meta', takeNames, leaf, takeEvent(PRICE, null)).told;
+    const whole = decoded('take_bid_full_meta', takeNames, leaf, takeEvent(PRICE, null)).decoded;
     const nft = { nft_address: assetOf(at.merkleTree!), price: 2.5, royalty_percentage: null };
     expect(whole?.[0]?.info).toMatchObject(nft);
   });
@@ -479,7 +491,7 @@ describe('Tensor Marketplace', () => {
     ['take_bid_wns', 'feeVault seller bidState owner takerBroker! makerBroker! margin whitelist ta mint'],
     ['take_bid_core', 'feeVault seller bidState owner takerBroker! makerBroker! margin whitelist mint'],
   ])('decodes a sale to a bidder by %s', (name, names) => {
-    const { told: actions, at } = told(name, names, (args) => args.u64(1n), takeEvent(PRICE, null));
+    const { decoded: actions, at } = decoded(name, names, (args) => args.u64(1n), takeEvent(PRICE, null));
     const info = { buyer: at.owner, seller: at.seller, nft_address: at.mint, currency: nativeMint };
     expect(actions).toEqual([{ type: 'NFT_SALE', info: { ...info, marketplace: tcomp, price: 2.5 } }]);
   });

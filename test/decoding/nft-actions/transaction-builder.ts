@@ -66,7 +66,10 @@ export function actionsOf(transaction: ExecutedTransaction, index = 0) {
 
 export function allActions(transaction: ExecutedTransaction) {
   return transaction.instructions.flatMap((one) =>
-    (nftPrograms.get(one.program)?.read(one, transaction) ?? []).map((told) => ({ ...told, at: one.index })),
+    (nftPrograms.get(one.program)?.read(one, transaction) ?? []).map((decoded) => ({
+      ...decoded,
+      at: one.index,
+    })),
   );
 }
 

@@ -545,18 +545,18 @@ describe('nftsOfWallet', () => {
   });
 
   it.each([
-    ['of another wallet', POOR, (told: JsonValue) => told],
+    ['of another wallet', POOR, (decoded: JsonValue) => decoded],
     [
       'of another program',
       WALLET,
-      (told: JsonValue) =>
-        parseJson(writeJson(told).replaceAll(/"(Tokenkeg|Tokenz)[^"]+"/g, `"${programs.system}"`)),
+      (decoded: JsonValue) =>
+        parseJson(writeJson(decoded).replaceAll(/"(Tokenkeg|Tokenz)[^"]+"/g, `"${programs.system}"`)),
     ],
-  ])('ignores token accounts %s', async (_, wallet, told) => {
+  ])('ignores token accounts %s', async (_, wallet, decoded) => {
     const honest = new LedgerCaller(rig);
     caller.answering = ({ method, params: [, ...rest] }) =>
       method === 'getTokenAccountsByOwner'
-        ? honest.request('mainnet-beta', method, [WALLET, ...rest]).then(told)
+        ? honest.request('mainnet-beta', method, [WALLET, ...rest]).then(decoded)
         : undefined;
     const found = await nftsOfWallet(chain, null, wallet);
     expect(found.filter(({ tokenAccount }) => tokenAccount !== null)).toEqual([]);
@@ -617,8 +617,12 @@ describe('readMints', () => {
   it('returns names and the NFT flag', async () => {
     const all = [SAID_MANY, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
     const { mints: found } = await readMints(chain, all);
-    const told = [...found.values()].map(({ address, metadata, isNft }) => [address, metadata?.name, isNft]);
-    expect(told).toEqual([
+    const decoded = [...found.values()].map(({ address, metadata, isNft }) => [
+      address,
+      metadata?.name,
+      isNft,
+    ]);
+    expect(decoded).toEqual([
       [SAID_MANY, 'Fox', true],
       [NFT, 'Fox', true],
       [ONE_OF_MANY, 'Fox', false],

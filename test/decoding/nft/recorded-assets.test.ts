@@ -117,7 +117,7 @@ const shownPlugins = (plugins: CorePlugins): Record<string, unknown> => ({
 });
 
 /** NFT of a recorded account; null when unreadable. */
-function toldOf(at: Address, { owner, data }: Account): Address | null {
+function nftAt(at: Address, { owner, data }: Account): Address | null {
   if (owner === metadataProgram) return decodeMetaplexMetadata(data)?.mint ?? null;
   if (owner === coreProgram) return decodeCoreAccount(data) && at;
   return decodeMint(data) === null ? (decodeTokenAccount(data)?.mint ?? null) : at;
@@ -191,7 +191,7 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
   it('cover every recorded account, except for listed exceptions', () => {
     const compared = new Set<string>(comparable.map(([, { id }]) => id));
     const others = recordedScenarios.flatMap(([scenario, accounts]) => {
-      const ids = accounts.map(([at, account]) => toldOf(at, account));
+      const ids = accounts.map(([at, account]) => nftAt(at, account));
       expect(ids).not.toContain(null);
       return ids.some((id) => compared.has(id as string)) ? [] : [scenario];
     });

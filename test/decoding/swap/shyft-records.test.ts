@@ -98,7 +98,7 @@ function sayRoute({ info }: Action): InstructionSpec {
 }
 
 /** Placeholder for instructions missing in the record. */
-const untold: InstructionSpec = { program: programs.computeBudget, height: 1 };
+const placeholder: InstructionSpec = { program: programs.computeBudget, height: 1 };
 
 /** Instruction of an action; events follow their program's instruction as UNKNOWN. */
 function sayAction(record: Record_, action: Action, seen: Set<string>): InstructionSpec {
@@ -136,7 +136,7 @@ function rebuild(record: Record_): ExecutedTransaction {
   const seen = new Set<string>();
   for (const action of record.actions.toSorted((one, other) => one.ix_index - other.ix_index)) {
     while (said.length < action.ix_index)
-      said.push(said.length > 4 ? { program: PUMP_FEES, height: 3 } : untold);
+      said.push(said.length > 4 ? { program: PUMP_FEES, height: 3 } : placeholder);
     said.push(sayAction(record, action, seen));
     seen.add(action.source_protocol.address);
   }

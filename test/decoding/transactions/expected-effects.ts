@@ -4,7 +4,7 @@
  * balances, which the test sums up. Beside a swap, only token transfers are listed.
  */
 export const expectedEffects: Readonly<
-  Record<string, readonly [type: string, protocol: string, ...told: string[]]>
+  Record<string, readonly [type: string, protocol: string, ...decoded: string[]]>
 > = {
   'blockbuster-cnft/double_bubblegum_mint': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],
   'blockbuster-cnft/helium_mint_double_tree': ['COMPRESSED_NFT_MINT', 'BUBBLEGUM'],

@@ -37,7 +37,7 @@ const names = new Map<Address, TokenLabels>([
 
 const recordAt = (at: number): Recorded => records[at] as Recorded;
 
-function told(at: number): Recorded {
+function decoded(at: number): Recorded {
   const transaction = readExecutedTransaction(new RecordRebuilder(recordAt(at)).result());
   if (transaction === null) throw new Error('no transaction');
   const deeds = parseEffects(transaction);
@@ -61,15 +61,15 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
     expect(spoilt.amount_raw).toBe(31238.999999999996);
     // Raw amounts are integers: the balances show 31,239 lamports.
     spoilt.amount_raw = 31239;
-    expect(writeJson(told(0) as never)).toBe(writeJson(live as never));
+    expect(writeJson(decoded(0) as never)).toBe(writeJson(live as never));
   });
 
   it.each([1, 2, 3])('number %i: matches fee, signers, balances and events', (at) => {
-    expect(writeJson(facts(told(at)) as never)).toBe(writeJson(facts(recordAt(at)) as never));
+    expect(writeJson(facts(decoded(at)) as never)).toBe(writeJson(facts(recordAt(at)) as never));
   });
 
   it.each([1, 2, 3])('number %i: matches token transfers in order', (at) => {
-    expect(transfersOf(told(at))).toEqual(transfersOf(recordAt(at)));
+    expect(transfersOf(decoded(at))).toEqual(transfersOf(recordAt(at)));
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
     'number %i: is a swap where the live interface reports %s',
     (at, type, address, name, index) => {
       expect(recordAt(at).type).toBe(type);
-      const ours = told(at);
+      const ours = decoded(at);
       expect(ours).toMatchObject({ type: 'SWAP', protocol: { address, ...(name && { name }) } });
       const [swap, ...rest] = ours.actions;
       expect(swap).toMatchObject({ type: 'SWAP', ix_index: index, info: { swapper: swapperOf(at) } });
@@ -94,7 +94,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
 
   it('matches the swap amounts with the balances', () => {
     for (const at of [0, 1, 2, 3]) {
-      const { actions, token_balance_changes } = told(at);
+      const { actions, token_balance_changes } = decoded(at);
       const { tokens_swapped: swapped } = actions[0]!.info as unknown as {
         tokens_swapped: Record<'in' | 'out', { token_address: string; amount_raw: number }>;
       };
@@ -113,7 +113,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
   });
 
   it('reports quote and slippage of a route', () => {
-    expect(told(1).actions[0]?.info).toMatchObject({
+    expect(decoded(1).actions[0]?.info).toMatchObject({
       slippage_in_percent: 5,
       quoted_out_amount: 9_957_896_791_942,
       // More was received than quoted.
@@ -122,7 +122,7 @@ describe.skipIf(!present)('recorded records (../shared/data, rest/shyft_transact
   });
 
   it('omits account setup', () => {
-    const types = records.flatMap((_, at) => told(at).actions.map(({ type }) => type));
+    const types = records.flatMap((_, at) => decoded(at).actions.map(({ type }) => type));
     expect(new Set(types)).toEqual(new Set(['SWAP', 'TOKEN_TRANSFER']));
   });
 });

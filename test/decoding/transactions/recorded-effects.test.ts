@@ -84,7 +84,7 @@ function recordedChanges(file: string): Ledger {
 }
 
 /** Changes according to the actions. */
-function toldChanges({ actions }: ParsedTransaction): Ledger {
+function actionChanges({ actions }: ParsedTransaction): Ledger {
   const ledger = new Ledger();
   for (const { type, info } of actions) {
     const mint = info.token_address ?? info.nft_address;
@@ -127,29 +127,29 @@ describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/get
 
   it.each(files)('%s: matches transfers, mints and burns', (file) => {
     const { type, protocol, actions } = deedsOf(file);
-    const told = actions.map(line).filter((words) => words !== null);
-    expect([type, protocol.name, ...told]).toEqual(expectedEffects[file]);
+    const decoded = actions.map(line).filter((words) => words !== null);
+    expect([type, protocol.name, ...decoded]).toEqual(expectedEffects[file]);
   });
 
   it.each(files)('%s: matches token actions with balance changes', (file) => {
-    const deeds = deedsOf(file);
-    const told = toldChanges(deeds);
+    const parsed = deedsOf(file);
+    const decoded = actionChanges(parsed);
     const [holding = '', fee = 0n] = withheld.get(file as never) ?? [];
-    if (fee > 0n) told.add(...(holding.split(' ') as [string, string]), -fee);
-    const fresh = newBesideSwap(file, deeds);
+    if (fee > 0n) decoded.add(...(holding.split(' ') as [string, string]), -fee);
+    const fresh = newBesideSwap(file, parsed);
     const known = (ledger: Ledger) =>
       new Map([...ledger.changes].filter(([key]) => !fresh.has(key.split(' ')[1] ?? '')));
-    expect(known(told)).toEqual(known(recordedChanges(file)));
+    expect(known(decoded)).toEqual(known(recordedChanges(file)));
   });
 
   it.each(files)('%s: renders JSON in interface order', (file) => {
-    const deeds = deedsOf(file);
-    parseJson(writeJson(deeds as unknown as WritableJson));
+    const parsed = deedsOf(file);
+    parseJson(writeJson(parsed as unknown as WritableJson));
     const rank = ({ type }: Action) =>
       /^(TOKEN|NFT)_TRANSFER$/.test(type) ? 1 : type === 'SOL_TRANSFER' ? 2 : 0;
-    const places = deeds.actions.map((action) => rank(action) * 1000 + action.ix_index);
+    const places = parsed.actions.map((action) => rank(action) * 1000 + action.ix_index);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
-    for (const { type, info, parent_protocol } of deeds.actions) {
+    for (const { type, info, parent_protocol } of parsed.actions) {
       if (type === 'UNKNOWN') expect(info).toEqual({});
       if (parent_protocol !== undefined) expect(parent_protocol).toMatch(/^\w{32,44}$/);
     }
