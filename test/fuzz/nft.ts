@@ -1,11 +1,22 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { decodeCoreAccount } from '../../src/decoding/nft/core-account.ts';
 import { readDasAsset } from '../../src/decoding/nft/das-assets.ts';
-import { decodeMetaplexEdition, decodeMetaplexMetadata, decodeTokenRecord, readToken2022Metadata } from '../../src/decoding/nft/metadata-accounts.ts';
+import {
+  decodeMetaplexEdition,
+  decodeMetaplexMetadata,
+  decodeTokenRecord,
+  readToken2022Metadata,
+} from '../../src/decoding/nft/metadata-accounts.ts';
 import { readNftContent } from '../../src/decoding/nft/nft-content.ts';
 import { showNft } from '../../src/decoding/nft/show-nft.ts';
 import type { Address } from '../../src/solana/address.ts';
-import { coreAssetData, coreCollectionData, editionData, metadataData, tokenRecordData } from '../decoding/nft/encode-accounts.ts';
+import {
+  coreAssetData,
+  coreCollectionData,
+  editionData,
+  metadataData,
+  tokenRecordData,
+} from '../decoding/nft/encode-accounts.ts';
 import { dasAsset } from '../decoding/nft/fake-das.ts';
 import { token2022Mint } from '../decoding/nft/token-2022-mint.ts';
 

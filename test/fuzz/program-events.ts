@@ -1,8 +1,11 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { EVENT_CALL } from '../../src/decoding/transaction/events/layout.ts';
 import { eventTables } from '../../src/decoding/transaction/events/event-tables.ts';
+import { EVENT_CALL } from '../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../src/decoding/transaction/events/read-events.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
+import type {
+  ExecutedInstruction,
+  ExecutedTransaction,
+} from '../../src/decoding/transaction/executed-transaction.ts';
 import { dexParsers, liquidityTables } from '../../src/decoding/transaction/swap/dex-parsers.ts';
 import { dexPrograms } from '../../src/decoding/transaction/swap/dex-programs.ts';
 import { readQuote } from '../../src/decoding/transaction/swap/jupiter-route.ts';

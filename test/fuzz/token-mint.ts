@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
 import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../src/decoding/token/token-mint.ts';
 import { programs } from '../../src/solana/programs.ts';
-import { U64_MAX, lamports } from '../../src/solana/units.ts';
+import { lamports, U64_MAX } from '../../src/solana/units.ts';
 import { seeds as accounts } from './parsed.ts';
 
 export const from = "programs' accounts, through nodes";

@@ -9,11 +9,10 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
-import type { Address } from '../../src/solana/address.ts';
-import { compareAddresses } from '../../src/solana/address-order.ts';
+import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';

@@ -30,7 +30,7 @@ import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import { tokenBalance } from '../../src/rest-api/wallet/token_balance.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
-import { decodeClock } from '../../src/solana/sysvar/clock.ts';
+import { decodeClock } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { at, decoded, SOL } from '../localnet/ledger/lab.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';

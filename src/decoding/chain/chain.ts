@@ -9,7 +9,7 @@ import type { RestCaller } from '../../protocol/rest/route.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
-import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../solana/encoding/ui-account.ts';
 
 /** Limit of Agave for one getMultipleAccounts. */
 const ACCOUNTS_OF_A_CALL = 100;

@@ -6,7 +6,7 @@ import type { Address } from '../../solana/address.ts';
 import { listOf, objectOf } from '../../solana/encoding/read-json.ts';
 import { readAddress } from '../../solana/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
 import { readMintAccounts, readMints } from '../token/read-mints.ts';
 import { allHoldingsOf } from '../token/token-holdings.ts';

@@ -4,7 +4,7 @@ import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
 import { programs } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
+import { decodeMint } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
 import { decodeMetaplexMetadata } from '../nft/metadata-accounts.ts';
 import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';

@@ -1,7 +1,6 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
 import { MalformedJson } from '../../solana/encoding/read-json.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
 import {
@@ -11,8 +10,7 @@ import {
   stakeHistoryLookup,
 } from '../../solana/stake-activation.ts';
 import { decodeStakeState, STAKE_STATE_BYTES, type StakeState } from '../../solana/stake-state.ts';
-import { decodeClock } from '../../solana/sysvar/clock.ts';
-import { decodeStakeHistory } from '../../solana/sysvar/stake-history.ts';
+import { decodeClock, decodeStakeHistory } from '../../solana/sysvars.ts';
 import type { Epoch, Lamports } from '../../solana/units.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
 

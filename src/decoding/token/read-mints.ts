@@ -3,7 +3,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { sysvars } from '../../solana/programs.ts';
-import { decodeClock } from '../../solana/sysvar/clock.ts';
+import { decodeClock } from '../../solana/sysvars.ts';
 import type { Chain } from '../chain/chain.ts';
 import { metadataAddresses } from '../nft/metaplex-addresses.ts';
 import { isNamed } from './find-names.ts';

@@ -3,7 +3,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
 
 export type TokenHolding = Readonly<{

@@ -67,11 +67,7 @@ describe('token list', () => {
       listOf({ ...entry, symbol: 'x'.repeat(65) }),
       'token 0 of the list: "symbol" must be a string of 0 to 64 characters',
     ],
-    [
-      'a duplicate address',
-      listOf(entry, entry),
-      'token 1 of the list: duplicate "address"',
-    ],
+    ['a duplicate address', listOf(entry, entry), 'token 1 of the list: duplicate "address"'],
   ])('rejects the list with the position of %s', (_what, text, fault) => {
     expect(faultOf(text)).toBe(fault);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../base/bytes.ts';
 import { address } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
+import { decodeMint } from '../../solana/token/token-state.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { type TokenMint, uiAmountOfMint } from './token-mint.ts';
 

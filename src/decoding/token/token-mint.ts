@@ -5,9 +5,8 @@ import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
 import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
 import { inWireOrder } from '../../solana/parsed/wire-order.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
-import { readExtensions } from '../../solana/token/extensions.ts';
-import { decodeMint, type Mint } from '../../solana/token/mint.ts';
-import { decodeMintScale } from '../../solana/token/mint-scale.ts';
+import { decodeMintScale, readExtensions } from '../../solana/token/extensions.ts';
+import { decodeMint, type Mint } from '../../solana/token/token-state.ts';
 import { uiAmountOf } from '../amounts.ts';
 import {
   decodeMetaplexMetadata,

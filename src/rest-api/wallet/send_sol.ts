@@ -6,7 +6,7 @@ import type { Address } from '../../solana/address.ts';
 import { type Blockhash, parseBlockhash } from '../../solana/blockhash.ts';
 import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
 import { decimalText } from '../../solana/encoding/ui-token-amount.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import { compileMessage, type Instruction } from '../../solana/transaction/compile-message.ts';

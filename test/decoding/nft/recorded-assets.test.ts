@@ -10,8 +10,7 @@ import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { decodeMint } from '../../../src/solana/token/mint.ts';
-import { decodeTokenAccount } from '../../../src/solana/token/token-account.ts';
+import { decodeMint, decodeTokenAccount } from '../../../src/solana/token/token-state.ts';
 import { openRig, type Rig } from '../../localnet/rig.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {

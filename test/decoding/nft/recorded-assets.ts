@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../../src/base/json.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import type { Address } from '../../../src/solana/address.ts';
-import { readAccount } from '../../../src/solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../../src/solana/encoding/ui-account.ts';
 
 /** Accounts and DAS responses in ../shared/data/rest/metaplex; empty when absent. */
 const folder = join(import.meta.dirname, '../../../../shared/data/rest/metaplex');

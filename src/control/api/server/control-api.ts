@@ -5,7 +5,7 @@ import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '.
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { authorize } from './authorize.ts';
-import { type RawRouteInput, parseRouteInput } from './parse-route-input.ts';
+import { parseRouteInput, type RawRouteInput } from './parse-route-input.ts';
 import { checkStillAuthorized } from './still-authorized.ts';
 
 /** Who asks and from where, before it is known whether they may. */
