@@ -22,17 +22,67 @@ import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-connection.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { balancingStrategies, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
-import { HOST, HOUR_MS, MIB, anything, cidr, headers, httpUrl, list, methodPrices, nodeName, onOff, oneOf, section, share, text, url, whole, wholeOrAuto } from './field-types.ts';
-import { SLOTS_PER_EPOCH_MAX, localnetDefaults } from './localnet-defaults.ts';
+import {
+  anything,
+  cidr,
+  HOST,
+  HOUR_MS,
+  headers,
+  httpUrl,
+  list,
+  MIB,
+  methodPrices,
+  nodeName,
+  oneOf,
+  onOff,
+  section,
+  share,
+  text,
+  url,
+  whole,
+  wholeOrAuto,
+} from './field-types.ts';
+import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 import { accountsSection, controlApiSection } from './sections/accounts.ts';
 import { cacheSection, sessionsSection } from './sections/cache.ts';
-import { blocksSection, geyserSourceSection, grpcSection, grpcStreamFields, replaySection, shredsSection } from './sections/grpc.ts';
-import { REHEARSAL_PLAN_ID, mailSection, noticesSection, quotasSection, rehearsalPlan, sharedSection } from './sections/limits.ts';
-import { confirmationsSection, dasPoolSection, dasServers, ipfsSection, kuboSection, offChainSection, pinningSection, restSection, semiWalletsSection, storageSection, uploadsSection } from './sections/rest.ts';
+import {
+  blocksSection,
+  geyserSourceSection,
+  grpcSection,
+  grpcStreamFields,
+  replaySection,
+  shredsSection,
+} from './sections/grpc.ts';
+import {
+  mailSection,
+  noticesSection,
+  quotasSection,
+  REHEARSAL_PLAN_ID,
+  rehearsalPlan,
+  sharedSection,
+} from './sections/limits.ts';
+import {
+  confirmationsSection,
+  dasPoolSection,
+  dasServers,
+  ipfsSection,
+  kuboSection,
+  offChainSection,
+  pinningSection,
+  restSection,
+  semiWalletsSection,
+  storageSection,
+  uploadsSection,
+} from './sections/rest.ts';
 import { scannerKeys } from './sections/scanner-keys.ts';
 import { storeSection } from './sections/store.ts';
 import { senders, sendingSection } from './sections/submission.ts';
-import { gatewaysSection, metricsSection, requestLogSection, telemetrySection } from './sections/telemetry.ts';
+import {
+  gatewaysSection,
+  metricsSection,
+  requestLogSection,
+  telemetrySection,
+} from './sections/telemetry.ts';
 
 /**
  * The fields of the configuration file with their ranges and defaults. What each is for stands in

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
-import { networkNotServed } from '../protocol/network-not-served.ts';
+import { networkNotServed } from '../protocol/errors.ts';
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 const KEY_PARAMETER = 'api-key';

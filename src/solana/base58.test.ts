@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase58, encodeBase58 } from './base58.ts';
 
-/** Bytes with runs of zeros and of ones at either end, where carries and leading digits go wrong. */
+/** Bytes with runs of zeros and ones at either end. */
 const edged = (length: number): fc.Arbitrary<Uint8Array> =>
   fc
     .tuple(
@@ -14,11 +14,11 @@ const edged = (length: number): fc.Arbitrary<Uint8Array> =>
     )
     .map(([bytes, from, to, ones]) => Uint8Array.from(bytes).fill(ones ? 0xff : 0, Math.min(from, to), to));
 
-/** As many bytes as have a way of their own, and a few more. */
+/** Lengths around the special cases. */
 const LENGTHS = [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 66];
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** What the reference library reads; null for what it refuses. */
+/** Result of the reference library; null for its errors. */
 function referenceOf(text: string): Uint8Array | null {
   try {
     return base58.decode(text);

@@ -1,24 +1,39 @@
-import type { BlockReward } from './block-reward.ts';
+import type { Address } from './address.ts';
 import type { Blockhash } from './blockhash.ts';
 import type { Transaction } from './transaction/transaction.ts';
 import type { TransactionMeta } from './transaction/transaction-meta.ts';
-import type { Slot } from './units.ts';
+import type { Lamports, Slot } from './units.ts';
 
-/** A transaction of a block and what executing it left behind. */
+/** Source: solana-reward-info, `RewardType`; `DeactivatedStake` since Agave 4.2, `VATDebit` since 4.3. */
+export const rewardTypes = ['Fee', 'Rent', 'Staking', 'Voting', 'DeactivatedStake', 'VATDebit'] as const;
+export type RewardType = (typeof rewardTypes)[number];
+
+/** Reward of a block or, in old blocks, of a transaction. Source: solana-transaction-status, `Reward`. */
+export type BlockReward = Readonly<{
+  pubkey: Address;
+  /** i64; negative for a debit. */
+  lamports: bigint;
+  /** Account balance after the block. */
+  postBalance: Lamports;
+  rewardType: RewardType | null;
+  /** Percent kept by the vote account. */
+  commission: number | null;
+}>;
+
 export type ExecutedTransaction = Readonly<{ transaction: Transaction; meta: TransactionMeta }>;
 
-/** A frozen block. Source: solana-transaction-status, `ConfirmedBlock`. */
+/** Source: solana-transaction-status, `ConfirmedBlock`. */
 export type Block = Readonly<{
   slot: Slot;
   parentSlot: Slot;
   blockhash: Blockhash;
   previousBlockhash: Blockhash;
-  /** null where the node did not record it. */
+  /** null when not recorded. */
   blockHeight: bigint | null;
-  /** Unix seconds; null where the node did not record it. */
+  /** Unix seconds; null when not recorded. */
   blockTime: bigint | null;
   transactions: readonly ExecutedTransaction[];
   rewards: readonly BlockReward[];
-  /** Partitions in which the rewards of the epoch before are paid; only in the first block of an epoch. */
+  /** Reward partitions of the previous epoch; only in the first block of an epoch. */
   numRewardPartitions?: bigint | undefined;
 }>;

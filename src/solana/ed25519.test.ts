@@ -74,12 +74,12 @@ describe('a signature', () => {
     const seed = new Uint8Array(32).fill(3);
     const key = addressBytes(Keypair.fromSeed(seed).address);
     const scalar = secretScalar(seed);
-    // Under the identity as key, S = a and R = aB fit every message.
+    // With the identity as key, S = a and R = aB satisfy every message.
     expect(verify(Uint8Array.from([...key, ...scalarBytes(scalar)]), message, IDENTITY)).toBe(false);
-    // With the identity as R, S = ha fits.
+    // With the identity as R, S = ha satisfies the equation.
     const ha = challenge(IDENTITY, key) * scalar;
     expect(verify(Uint8Array.from([...IDENTITY, ...scalarBytes(ha)]), message, key)).toBe(false);
-    // The same arithmetic with an ordinary R gives a valid signature.
+    // An ordinary R gives a valid signature.
     const otherSeed = new Uint8Array(32).fill(5);
     const point = addressBytes(Keypair.fromSeed(otherSeed).address);
     const sum = secretScalar(otherSeed) + challenge(point, key) * scalar;

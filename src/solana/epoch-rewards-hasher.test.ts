@@ -7,7 +7,7 @@ const KEY: [bigint, bigint] = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n];
 const upTo = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i);
 
 describe('SipHash-1-3', () => {
-  // Vectors of the standard library of Rust, whose hasher it is.
+  // Vectors of Rust's standard library.
   it.each([
     [0, 0xabac0158050fc4dcn],
     [1, 0xc9f49bf37d57ca93n],

@@ -2,8 +2,7 @@ import { Keypair, NonceAccount, PublicKey, SystemProgram, TransactionMessage } f
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from './address.ts';
 import { blockhashFromBytes } from './blockhash.ts';
-import { decodeMessage } from './message/decode-message.ts';
-import type { Message } from './message/message.ts';
+import { decodeMessage, type Message } from './message/message.ts';
 import { decodeNonce, durableNonceOf, encodeNonce, type Nonce, nonceOfTransaction } from './nonce.ts';
 
 const authority = addressFromBytes(new Uint8Array(32).fill(4));

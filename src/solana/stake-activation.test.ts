@@ -43,7 +43,7 @@ describe('a delegation', () => {
     const all = delegation(500n, 5n);
     expect(stakeActivation(all, 6n, cluster)).toMatchObject({ effective: 90n, activating: 410n });
     expect(stakeActivation(all, 7n, cluster)).toMatchObject({ effective: 188n, activating: 312n });
-    // Of two, each its part.
+    // Two delegations share the rate.
     expect(stakeActivation(delegation(250n, 5n), 6n, cluster).effective).toBe(45n);
   });
 

@@ -44,7 +44,7 @@ const anyNew = fc.record({
   blsPublicKey: fc.option(fc.uint8Array({ minLength: 48, maxLength: 48 }), { nil: null }),
 });
 
-/** Latencies are not part of the oldest version. */
+/** The oldest version has no latencies. */
 const anyState: fc.Arbitrary<VoteState> = fc
   .tuple(anyShared, fc.oneof(anyOld, anyNew))
   .map(([shared, own]) => ({

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { encodeEntries } from '../../src/solana/entry/encode-entries.ts';
-import { measureEntries, readEntries, readTransactions } from '../../src/solana/entry/read-entries.ts';
+import { encodeEntries, measureEntries, readEntries, readTransactions } from '../../src/solana/entries.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 
 export const from = 'leaders, through shreds';

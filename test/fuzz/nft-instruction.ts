@@ -1,5 +1,5 @@
 import { writeJson } from '../../src/base/json.ts';
-import { instructionDiscriminator } from '../../src/decoding/transaction/events/discriminator.ts';
+import { instructionDiscriminator } from '../../src/decoding/transaction/events/layout.ts';
 import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
 import { nftPrograms } from '../../src/decoding/transaction/nft/nft-programs.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';

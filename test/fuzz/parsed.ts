@@ -6,7 +6,7 @@ import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
-import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeMintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { seeds as accounts } from './account-state.ts';
 

@@ -1,11 +1,11 @@
 import { metadataProgram } from '../../src/decoding/nft/metaplex-addresses.ts';
+import { isDomainMint, nameOfNft } from '../../src/decoding/sns/domains.ts';
 import {
   decodeFavourite,
   decodeNameAccount,
   decodeReverseName,
   snsPrograms,
 } from '../../src/decoding/sns/name-account.ts';
-import { isDomainMint, nameOfNft } from '../../src/decoding/sns/tokenized-domain.ts';
 import type { Account } from '../../src/solana/account/account.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports } from '../../src/solana/units.ts';

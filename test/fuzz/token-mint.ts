@@ -1,7 +1,5 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { mintExtensions } from '../../src/decoding/token/mint-extensions.ts';
-import { uiAmountOfMint } from '../../src/decoding/token/token-amount.ts';
-import { tokenMintOf } from '../../src/decoding/token/token-mint.ts';
+import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../src/decoding/token/token-mint.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../src/solana/units.ts';
 import { seeds as accounts } from './parsed.ts';

@@ -6,7 +6,7 @@ import type {
 } from '@triton-one/yellowstone-grpc';
 import type { AccountWrite } from '../../src/protocol/geyser/update/account.ts';
 import { addressBytes } from '../../src/solana/address.ts';
-import { type BlockReward, rewardTypes } from '../../src/solana/block-reward.ts';
+import { type BlockReward, rewardTypes } from '../../src/solana/block.ts';
 import { blockhashBytes } from '../../src/solana/blockhash.ts';
 import type { Message } from '../../src/solana/message/message.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';

@@ -1,9 +1,11 @@
 import { txErrDecode } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeTransactionError } from '../../src/solana/transaction/decode-transaction-error.ts';
 import { displayTransactionError } from '../../src/solana/transaction/display-error.ts';
-import { encodeTransactionError } from '../../src/solana/transaction/encode-transaction-error.ts';
+import {
+  decodeTransactionError,
+  encodeTransactionError,
+} from '../../src/solana/transaction/transaction-error.ts';
 
 const TRANSACTION_ERRORS = 39;
 const INSTRUCTION_ERRORS = 54;

@@ -136,7 +136,7 @@ describe('odd JSON and queries at the REST interface', () => {
     failures: [],
     fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
     result: z.unknown(),
-    answer: async ({ names }) => ({ message: 'Probed', result: names }),
+    handle: async ({ names }) => ({ message: 'Probed', result: names }),
   });
   let door: TestHttpServer;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
+import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { at, Lab, SOL } from './ledger/lab.ts';
 
 const SLOTS_PER_EPOCH = 32;

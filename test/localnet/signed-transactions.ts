@@ -3,7 +3,7 @@ import { type Address, addressBytes } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import type { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import {
   type AccountMeta,

@@ -176,7 +176,7 @@ const rows: readonly AccountRow[] = [
       .u32(2)
       .u8(1)
       .u64(69n)
-      // Two epochs, not in order.
+      // Unsorted epochs.
       .u64(2n)
       .u64(8n)
       .bytes(key(8))
@@ -271,7 +271,7 @@ const rows: readonly AccountRow[] = [
   ),
 ];
 
-/** Every type that Agave's account-decoder writes, by program; validatorInfo and slotHistory are proved below. */
+/** Types written by Agave's account-decoder, by program; validatorInfo and slotHistory are tested below. */
 const types: Readonly<Record<string, string>> = {
   'address-lookup-table': 'uninitialized lookupTable',
   'bpf-upgradeable-loader': 'uninitialized buffer program programData',

@@ -10,7 +10,6 @@ import { fill, k } from './rows/row.ts';
 
 const UNINITIALIZED = 0;
 
-/** A mint or token account with extensions behind it. */
 function withExtensions(on: ExtensionRow['on'], ...entries: readonly ByteWriter[]): Uint8Array {
   const head = new Uint8Array(166);
   if (on === 'account') head[108] = 1;
@@ -22,7 +21,7 @@ function withExtensions(on: ExtensionRow['on'], ...entries: readonly ByteWriter[
 const entry = (type: number, value: Uint8Array): ByteWriter =>
   new ByteWriter().u16(type).u16(value.length).bytes(value);
 
-/** The extensions that a client reads; undefined when it is told of none. */
+/** Extensions in the parsed JSON; undefined when absent. */
 function shown(data: Uint8Array): JsonValue | undefined {
   const account = {
     lamports: lamports(1),
@@ -60,7 +59,7 @@ describe('every extension of Token-2022', () => {
       expect(shown(withExtensions(other(on), entry(type, value)))).toEqual(unparseable);
       expect(shown(withExtensions(on, entry(type, value.subarray(1))))).toEqual(unparseable);
       const longer = shown(withExtensions(on, entry(type, Buffer.concat([value, fill(1, 0)]))));
-      // Metadata is read from the front; the rest of its room may be unused.
+      // Metadata may leave unused space.
       if (extension === 'tokenMetadata') expect(longer).toMatchObject([{ extension }]);
       else expect(longer).toEqual(unparseable);
     },

@@ -27,7 +27,7 @@ const everything: readonly Rows[] = [
   confidential,
 ];
 
-/** Every type that Agave's transaction-status writes, by program. Memos are bare strings and have none. */
+/** Types written by Agave's transaction-status, by program. Memos are bare strings. */
 const types: Readonly<Record<string, string>> = {
   'address-lookup-table': `createLookupTable freezeLookupTable extendLookupTable deactivateLookupTable
     closeLookupTable`,
@@ -93,7 +93,7 @@ describe.each(everything)('an instruction of $program', ({ program, programId, r
   it.each(rows)('$type is not parsed when its data is cut off (%#)', ({ type, data, accounts }) => {
     for (let length = 1; length < data.length; length++) {
       const cut = parsed(programId, accounts, data.subarray(0, length)) as { parsed: object } | null;
-      // Text that fills the rest, types that fill the rest, and a batch of fewer are whole at many lengths.
+      // Trailing text, trailing types and shorter batches are valid at many lengths.
       const mayBeWhole = ['uiAmountToAmount', 'getAccountDataSize', 'reallocate', 'batch'].includes(type);
       if (cut !== null) expect([mayBeWhole, cut.parsed]).toEqual([true, expect.objectContaining({ type })]);
     }

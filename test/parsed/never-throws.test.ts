@@ -6,12 +6,12 @@ import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instructio
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/solana/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/solana/programs.ts';
-import { decodeMintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeMintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const program = fc.constantFrom(...keys.entries());
-/** Bytes that begin like a variant of some program, or of an extension of the token program. */
+/** Bytes that start like a variant of a program or extension. */
 const data = fc
   .tuple(
     fc.oneof(fc.nat(20), fc.nat(46), fc.constant(255)),
@@ -96,7 +96,7 @@ describe('any bytes', () => {
 
   it('as extensions of a mint or token account are shown as JSON, members in wire order', () => {
     const mint = { decimals: 9, scaledUiAmount: scaled, interestBearing: interest };
-    // Most states are short, and of one length each.
+    // Most states are short and of fixed length.
     const value = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.uint8Array({ maxLength: 300, size: 'small' }),

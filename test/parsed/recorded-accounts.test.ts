@@ -51,7 +51,7 @@ function read(account: Recorded): [type: string, mint: spl.Mint | null] {
   }
 }
 
-/** The client asks a node for what is recorded. */
+/** Reads the recorded account with the published client. */
 function metadataOf(account: Recorded): ReturnType<typeof spl.getTokenMetadata> {
   const info = infoOf(account);
   const node = { getAccountInfo: async () => info } as unknown as Connection;

@@ -22,7 +22,7 @@ type Seen = Readonly<{
   stackHeight: number | null;
 }>;
 
-/** Every instruction of a block, those that programs called too. */
+/** All instructions of a block, inner ones included. */
 function instructionsIn(file: string): Seen[] {
   const { transactions } = decodeConfirmedBlock(readFileSync(join(folder, file)), slot(0));
   return transactions.flatMap(({ transaction: { message }, meta }) => {
@@ -42,7 +42,7 @@ function instructionsIn(file: string): Seen[] {
 const shown = ({ instruction, keys, stackHeight }: Seen): Record<string, JsonValue> =>
   parseJson(writeJson(encodeParsedInstruction(instruction, keys, stackHeight))) as Record<string, JsonValue>;
 
-/** The form in which the published libraries decode it. */
+/** Form for the published libraries. */
 const published = ({ instruction, keys }: Seen): TransactionInstruction =>
   new TransactionInstruction({
     programId: new PublicKey(keys[instruction.programIdIndex] as Address),
@@ -54,7 +54,7 @@ const published = ({ instruction, keys }: Seen): TransactionInstruction =>
     data: Buffer.from(instruction.data),
   });
 
-/** How often each kind is in a block; what no node parses counts as `partial`. */
+/** Instruction counts; unparsed ones count as `partial`. */
 const counts: readonly (readonly [file: string, kinds: Readonly<Record<string, number>>])[] = [
   ['18144001.bincode', { 'vote vote': 89 }],
   ['43200000.bincode', { 'vote vote': 192, 'spl-token transfer': 38, 'system transfer': 10, partial: 32 }],

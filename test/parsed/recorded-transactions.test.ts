@@ -34,7 +34,7 @@ const balance = (b: Recorded): TokenBalance => ({
   decimals: b.uiTokenAmount.decimals,
 });
 
-/** The ledger's values behind a recorded answer. */
+/** Ledger values behind a recorded response. */
 function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta {
   const message: Message = {
     ...transaction.message,
@@ -80,14 +80,14 @@ function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): 
   return parseJson(writeJson(shown.json));
 }
 
-/** What nodes of the time said, in the form of nodes since 3.0: top-level height 1, costUnits. */
+/** Recorded response in the form of nodes since 3.0: top-level height 1, costUnits. */
 function modern({ transaction, meta, version }: Recorded): JsonValue {
   const { returnData: _, ...rest } = meta;
   for (const i of transaction.message.instructions) i.stackHeight = 1;
   return { meta: { ...rest, costUnits: 0 }, transaction, version };
 }
 
-/** One stands for all where they are not here: tests that skip are counted. */
+/** Placeholder without recordings, so that skipped tests are counted. */
 const recorded: [string, Recorded][] = present
   ? readdirSync(folder).map((file) => [file, parseJson(readFileSync(join(folder, file), 'utf8'))])
   : [['each recording', []]];

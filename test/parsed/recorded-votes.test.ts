@@ -16,7 +16,6 @@ type Shown = {
   parsed: { type: string; info: { vote: { slots: number[]; hash: string } } };
 };
 
-/** Every instruction of a block that is parsed. */
 function parsedIn(file: string): Shown[] {
   const { transactions } = decodeConfirmedBlock(readFileSync(join(folder, file)), slot(0));
   return transactions.flatMap(({ transaction: { message } }) =>

@@ -53,7 +53,7 @@ const withSeed = only(
   }),
 );
 
-/** An instruction on the accounts of another, its data a discriminant and what follows. */
+/** Instruction with the accounts of another. */
 const onAccountsOf = (of: typeof delegate, discriminant: number, ...rest: number[]) =>
   withData(of, Uint8Array.of(discriminant, 0, 0, 0, ...rest));
 

@@ -8,7 +8,7 @@ const blockhashes = 'SysvarRecentB1ockHashes11111111111111111111';
 const rent = 'SysvarRent111111111111111111111111111111111';
 const nonce = { noncePubkey: to, authorizedPubkey: base };
 
-/** What the client library builds, and what a node says of it. */
+/** Client library builder and expected JSON. */
 const table: [ReturnType<typeof only>, string, Record<string, unknown>][] = [
   [
     SystemProgram.createAccount({
@@ -131,7 +131,7 @@ describe('a system instruction', () => {
 
   it.each(table)('is not parsed when an account or a byte is missing (%#)', (instruction, type) => {
     const { data } = only(instruction);
-    // The builder adds the base's signature to the two accounts that are needed.
+    // The builder adds the base's signature.
     const spare = type === 'createAccountWithSeed' ? 1 : 0;
     expect(parsedJson(withoutAccounts(only(instruction), 1 + spare))).toBeNull();
     expect(parsedJson(withData(only(instruction), data.subarray(0, data.length - 1)))).toBeNull();

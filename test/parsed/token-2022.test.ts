@@ -18,7 +18,7 @@ const ui = (amount: string, uiAmount: number) => ({
 const of2022 = { programId: spl.TOKEN_2022_PROGRAM_ID };
 const metadata = { ...of2022, metadata: account, updateAuthority: owner };
 
-/** What the client library builds, and what a node says of it. */
+/** Client library builder and expected JSON. */
 const table: [string, TransactionInstruction, Record<string, unknown>][] = [
   [
     'initializeTransferFeeConfig',
@@ -100,7 +100,7 @@ const table: [string, TransactionInstruction, Record<string, unknown>][] = [
     { mint: m, rateAuthority: o, newRate: 300 },
   ],
   [
-    // The library names a single authority twice; to a node that is a multisig.
+    // The library repeats a single authority, which nodes take for a multisig.
     'updateInterestBearingConfigRate',
     spl.createUpdateRateInterestBearingMintInstruction(mint, owner, 300),
     { mint: m, multisigRateAuthority: o, signers: [o], newRate: 300 },

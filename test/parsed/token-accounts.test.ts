@@ -33,7 +33,6 @@ function extensionBytes({ extension, state }: Recorded): Buffer {
   return Buffer.concat([Buffer.from([2, 0, 8, 0]), withheld]);
 }
 
-/** The account's bytes as the token program keeps them. */
 function dataOf({ parsed, space }: Recorded): Uint8Array {
   const { info } = parsed;
   const data = Buffer.alloc(165);

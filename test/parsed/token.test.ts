@@ -107,7 +107,7 @@ const table: [string, TransactionInstruction, Record<string, unknown>][] = [
   ],
 ];
 
-/** Instructions whose last accounts nobody needs. */
+/** The last accounts are optional. */
 const keepsWithoutLast = new Set(['mintToChecked']);
 
 describe('an instruction of a token program', () => {
@@ -166,7 +166,7 @@ describe('an instruction of a token program', () => {
       },
     });
     expect(parsedJson(withoutAccounts(batch, 1))).toBeNull();
-    // Two accounts are meant for the first instruction, more than it needs and more than are left.
+    // The first instruction claims two accounts, more than remain.
     expect(parsedJson(withData(withoutAccounts(batch, 3), Uint8Array.of(255, 2, 1, 17)))).toBeNull();
     expect(parsedJson(withData(batch, Uint8Array.of(255, 1, 1, 255)))).toBeNull();
     expect(parsedJson(withData(batch, Uint8Array.of(255, 1, 9, 17)))).toBeNull();

@@ -7,11 +7,11 @@ import { addressBytes, addressFromBytes } from '../../src/solana/address.ts';
 import { mintTokenAmount } from '../../src/solana/encoding/ui-token-amount.ts';
 import { parseAccountData } from '../../src/solana/parsed/parse-account.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
-import { decodeClock } from '../../src/solana/sysvar/clock.ts';
-import { decodeMintScale, type MintScale } from '../../src/solana/token/mint-scale.ts';
+import { decodeClock } from '../../src/solana/sysvars.ts';
+import { decodeMintScale, type MintScale } from '../../src/solana/token/extensions.ts';
 import { lamports } from '../../src/solana/units.ts';
 
-/** Accounts as the real Token-2022 program writes them, read by the program's own client and by us. */
+/** Accounts written by the real Token-2022 program, compared with its client. */
 const PROGRAM = spl.TOKEN_2022_PROGRAM_ID;
 const SOL = 1_000_000_000n;
 const vm = new LiteSvm();
@@ -62,7 +62,7 @@ function shown(key: PublicKey, mint: MintScale | null = null): Shown {
 const stateOf = ({ info: { extensions } }: Shown, name: string): JsonValue | undefined =>
   extensions.find(({ extension }) => extension === name)?.state;
 
-/** What the client reads, in the form of JSON: keys as text, u64 as number. */
+/** Client output as JSON. */
 function asJson(value: unknown): JsonValue {
   const text = JSON.stringify(value, (_name, member) =>
     typeof member === 'bigint' ? Number(member) : member,
@@ -77,7 +77,7 @@ const hand = (accounts: readonly PublicKey[], ...data: number[]): TransactionIns
     data: Buffer.from(data),
   });
 
-/** A mint with room for its extensions, whose instructions come before its own. */
+/** Mint with extensions, initialized before the mint. */
 function createMint(
   types: readonly spl.ExtensionType[],
   decimals: number,
@@ -254,7 +254,7 @@ describe('a token account that the Token-2022 program wrote', () => {
 });
 
 describe('an amount as the Token-2022 program itself writes it', () => {
-  /** The program's answer, from the clock that the VM has. */
+  /** Program output at the VM's clock. */
   function byProgram(mint: PublicKey, amount: bigint): string {
     const outcome = run([spl.createAmountToUiAmountInstruction(mint, amount, PROGRAM)]);
     return Buffer.from(outcome.returnData().data()).toString();
@@ -281,7 +281,7 @@ describe('an amount as the Token-2022 program itself writes it', () => {
       return [ours(rich, amount), byProgram(rich, amount)];
     };
     for (const [own, theirs] of [readAfter(0n), readAfter(1n)]) expect(own).toBe(theirs);
-    // The program brings its own exp, whose e has another last digit than that of a node.
+    // The program's exp differs from the node's in the last digit of e.
     const [own, theirs] = readAfter(20n);
     expect(Number(own).toPrecision(15)).toBe(Number(theirs).toPrecision(15));
     clock.unixTimestamp = start;

@@ -22,7 +22,7 @@ const on = (accounts: PublicKey[], write: (data: ByteWriter) => ByteWriter): Tra
     data: Buffer.from(write(new ByteWriter()).finish()),
   });
 
-/** Root 100, then votes on 101, 103 and 303 (its distance, 200, needs two bytes). */
+/** Root 100, then votes on 101, 103 and 303 (the offset 200 needs two bytes). */
 const compactTower = (data: ByteWriter, root = 100n): ByteWriter =>
   data
     .u64(root)

@@ -16,11 +16,11 @@ import { rawOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
 import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
 
-/** What nodes told of real blocks, through hub, channels, server and the client as published. */
+/** Real blocks through hub, channels, server and published client. */
 const AT = encodeTimestamp(1_700_000_000_123n);
 const levels = ['processed', 'confirmed', 'finalized'] as const;
 
-/** A recorded block with a write of an account, which recordings do not have. */
+/** Adds an account write, which recordings lack. */
 function withAccount(block: BlockUpdate): BlockUpdate {
   const account = {
     lamports: lamports(block.slot),
@@ -36,7 +36,7 @@ function withAccount(block: BlockUpdate): BlockUpdate {
 
 const files = hasBlocks ? blockFiles : [];
 const blocks = files.map((file) => withAccount(blockOf(readBlockFile(file), file)));
-/** All that streams should tell of one, beside its statuses. */
+/** Expected updates besides statuses. */
 const updatesOf = (block: BlockUpdate): readonly Update[] => [
   ...block.accounts.map((write) => ({
     kind: 'account' as const,
@@ -49,7 +49,7 @@ const updatesOf = (block: BlockUpdate): readonly Update[] => [
   blockMetaOf(block),
 ];
 
-/** The client hands out Buffers where the codec has bare bytes. */
+/** The client returns Buffers. */
 function withBareBytes<T>(value: T): T {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (value instanceof Uint8Array) return Uint8Array.from(value) as T;

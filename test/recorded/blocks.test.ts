@@ -4,10 +4,10 @@ import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirme
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
 import { readBlock } from '../../src/solana/encoding/read-ui-block.ts';
 import { encodeBlock } from '../../src/solana/encoding/ui-block.ts';
-import { encodeMessage } from '../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../src/solana/message/message.ts';
 import { signatureBytes } from '../../src/solana/signature.ts';
-import { decodeTransactionError } from '../../src/solana/transaction/decode-transaction-error.ts';
 import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
+import { decodeTransactionError } from '../../src/solana/transaction/transaction-error.ts';
 import { slot } from '../../src/solana/units.ts';
 import {
   ConfirmedBlock,
@@ -27,7 +27,7 @@ const recorded = new Map(
   }),
 );
 
-/** Transactions, failed ones and rewards of each. */
+/** Transactions, failures and rewards. */
 const counts: readonly (readonly [string, number, number, number])[] = [
   ['18144001.bincode', 89, 4, 0],
   ['43200000.bincode', 208, 3, 0],

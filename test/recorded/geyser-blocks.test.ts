@@ -39,7 +39,7 @@ type Balance = NonNullable<
   ReturnType<typeof ConfirmedBlock.decode>['transactions'][number]['meta']
 >['preTokenBalances'][number];
 
-/** Old nodes wrote no text beside the number. */
+/** Old nodes wrote no amount text. */
 function completed(balance: Balance): unknown {
   const amount = balance.uiTokenAmount!;
   return {

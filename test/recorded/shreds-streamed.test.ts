@@ -8,7 +8,7 @@ import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscri
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage, type EntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot } from '../../src/solana/units.ts';
 import { UpdateCollector } from '../clients/yellowstone-client.ts';
@@ -26,10 +26,10 @@ import {
 } from '../shreds/recorded-shreds.ts';
 import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
 
-/** Slot 0 is the recorded one; a slot of our own behind it shows that all before it was read. */
+/** Slot 0 is recorded; a later slot of our own marks the end. */
 const MARK_SLOT = 60;
 const MARK = 77;
-/** Packets that the smallest socket buffer of a kernel holds. */
+/** Fits the smallest kernel socket buffer. */
 const SENT_AT_ONCE = 64;
 
 const network: Readonly<Record<string, unknown>> = {
@@ -77,7 +77,7 @@ async function freeUdpPort(): Promise<number> {
 
 type Stream = ClientDuplexStream<Buffer, unknown>;
 
-/** The whole program in front of a scripted network, and what it tells on each stream of the shred stage. */
+/** Records the shred stage streams of a whole gateway on a scripted network. */
 class Heard {
   readonly #service: RunningService;
   readonly #port: number;
@@ -112,14 +112,14 @@ class Heard {
     const metadata = new Metadata();
     metadata.set('x-token', this.#service.ready.keys.find(({ product }) => product === 'fs')?.key ?? '');
     const asIs = (bytes: Buffer): Buffer => bytes;
-    // The codec's `decode` takes more arguments than a message.
+    // The codec's `decode` has extra parameters.
     const decode = (bytes: Buffer): Update => read(bytes);
     const stream = this.#client.makeBidiStreamRequest(`/${path}`, asIs, decode, metadata);
     this.#streams.push(stream as unknown as Stream);
     return new UpdateCollector<Update>(stream as unknown as Duplex);
   }
 
-  /** Asks for everything, and waits until that is in force. */
+  /** Subscribes to everything and waits until active. */
   async #ask(): Promise<void> {
     const [deshred, subscribe, entries] = this.#streams as [Stream, Stream, Stream];
     const transactions = new Map([['all', {}]]);
@@ -134,7 +134,7 @@ class Heard {
     await accepted;
   }
 
-  /** Signatures that each stream was told, and batches but for that of the mark. */
+  /** Received signatures and batches, without the mark. */
   get told() {
     const deshred = this.deshred.updates.flatMap(({ deshredTransaction: told }) => told?.transaction ?? []);
     const subscribe = this.subscribe.updates.flatMap(({ transaction: told }) => told?.transaction ?? []);
@@ -146,8 +146,8 @@ class Heard {
   }
 
   /**
-   * Sends packets, then those of the mark until that is told. What a busy kernel dropped is sent again: the service
-   * must not mind.
+   * Resends packets and mark until received: a busy kernel may drop datagrams, and duplicates must not
+   * matter.
    */
   async send(packets: readonly Uint8Array[], wanted: number): Promise<void> {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
@@ -173,7 +173,7 @@ class Heard {
     }
   }
 
-  /** An answer says that the service had a turn, in which it also read its socket. */
+  /** A response shows that the gateway also read its socket. */
   async #ping(): Promise<void> {
     const id = this.#pings++;
     this.#streams[0]!.write(Buffer.from(encodeSubscribeDeshredRequest({ ping: id })));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { verify } from '../../src/solana/ed25519.ts';
 import { makeFecSet, type SetEnd } from '../../src/solana/shred/make-shreds.ts';
-import { merkleRoot } from '../../src/solana/shred/merkle-tree.ts';
 import { parseShred, payloadOf, type Shred } from '../../src/solana/shred/parse-shred.ts';
+import { merkleRoot } from '../../src/solana/shred/proven-nodes.ts';
 import {
   DEMO_VERSION,
   demoEntries,
@@ -18,7 +18,6 @@ function parsed(packet: Uint8Array): Shred {
   return shred;
 }
 
-/** Payloads of data shreds, one after the other. */
 const joined = (shreds: readonly Shred[]): Buffer =>
   Buffer.concat(shreds.map((shred) => (shred.kind === 'data' ? payloadOf(shred) : new Uint8Array())));
 

@@ -7,16 +7,12 @@ import { slot as slotOf } from '../../src/solana/units.ts';
 /** ../shared/data/blocks: mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
 const folder = join(import.meta.dirname, '../../../shared/data/blocks');
 
-/** Whether they are here; tests that need them skip where they are not. */
 export const hasBlocks = existsSync(folder);
 
-/** Named, so that tests that skip are counted. */
 export const blockFiles = ['18144001.bincode', '43200000.bincode', '64800004.bincode'] as const;
 
-/** The bytes of one. */
 export const readBlockFile = (file: string): Uint8Array => Uint8Array.from(readFileSync(join(folder, file)));
 
-/** A recorded block as a stream would tell it. */
 export function blockOf(bytes: Uint8Array, file: string): BlockUpdate {
   const { transactions, rewards, previousBlockhash, ...block } = decodeConfirmedBlock(
     bytes,
@@ -46,7 +42,6 @@ export function blockOf(bytes: Uint8Array, file: string): BlockUpdate {
   };
 }
 
-/** Its meta, as a stream would tell it. */
 export function blockMetaOf(block: BlockUpdate): BlockMetaUpdate {
   const { transactions: _t, accounts: _a, entries: _e, updatedAccountCount: _u, ...header } = block;
   return { ...header, kind: 'blockMeta' };

@@ -21,10 +21,9 @@ import { at, type Lab, SOL } from '../localnet/ledger/lab.ts';
 import { LedgerScene } from '../upstream/feeds/ledger-scene.ts';
 import { answerOf, failureOf } from './ledger-caller.ts';
 
-/** The network of the ledger. */
 export const NETWORK: Network = 'devnet';
 
-/** Answers in place of the nodes; undefined leaves the call to them. */
+/** Replaces the nodes' response; undefined forwards the call. */
 type Answering = (
   method: string,
   params: readonly WritableJson[],
@@ -47,11 +46,11 @@ class CountedSource implements RpcDispatcher {
 
 export type SubmissionFixtureOptions = Readonly<{
   limits?: Partial<ConfirmationLimits>;
-  /** In place of the feed of the nodes. */
+  /** Replaces the nodes' feed. */
   feed?: Feed | null;
 }>;
 
-/** An embedded ledger whose slots freeze by hand, with its nodes, and somebody who sends by the endpoints. */
+/** Embedded ledger with manual slots, its nodes, and a REST caller. */
 export class SubmissionFixture implements RestCaller {
   readonly ownerId = 'somebody';
   readonly scene: LedgerScene;
@@ -74,7 +73,7 @@ export class SubmissionFixture implements RestCaller {
     return new SubmissionFixture(await LedgerScene.open({ ledger: { manual: true }, upstreams: 1 }), options);
   }
 
-  /** Somebody else who sends to the same ledger. */
+  /** Another caller on the same ledger. */
   withSameLedger(options: SubmissionFixtureOptions = {}): SubmissionFixture {
     return new SubmissionFixture(this.scene, options);
   }
@@ -119,7 +118,6 @@ export class SubmissionFixture implements RestCaller {
     return failureOf(endpoint, { network: NETWORK, ...fields }, this, this.#services);
   }
 
-  /** A signed transaction in base64, with its signature. */
   signed(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -144,7 +142,7 @@ export class SubmissionFixture implements RestCaller {
     return this.signed([from], [SystemProgram.transfer({ ...keys, lamports })], blockhash);
   }
 
-  /** A nonce account of somebody, and what a transaction that stands on it begins with. */
+  /** Nonce account and the advance instruction for its transactions. */
   nonce(authority: Keypair): { blockhash: string; advance: TransactionInstruction } {
     const nonce = Keypair.generate();
     const keys = { noncePubkey: nonce.publicKey, authorizedPubkey: authority.publicKey };

@@ -23,7 +23,7 @@ const read = endpoint({
   failures: [],
   fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Anew.') }),
   result: z.unknown(),
-  async answer(fields, { chain }) {
+  async handle(fields, { chain }) {
     await behave();
     const slots = await Promise.all([
       chain(fields.network).request('getSlot', []),
@@ -43,7 +43,7 @@ const write = endpoint({
   failures: [],
   fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
   result: z.unknown(),
-  answer: async ({ names }) => ({ message: 'Probed', result: names }),
+  handle: async ({ names }) => ({ message: 'Probed', result: names }),
 });
 
 const either = endpoint({
@@ -58,7 +58,7 @@ const either = endpoint({
   failures: [],
   fields: z.object({ password: text(10, 'A password.') }),
   result: z.unknown(),
-  answer: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
+  handle: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
 });
 
 const asset = endpoint({
@@ -67,7 +67,7 @@ const asset = endpoint({
   failures: [],
   fields: z.object({}),
   result: z.unknown(),
-  async answer(_, { chain, services: { das }, caller: { signal } }) {
+  async handle(_, { chain, services: { das }, caller: { signal } }) {
     await chain('devnet').request('getSlot', []);
     return { message: 'Probed', result: await das.request('devnet', 'getAssetBatch', { ids: [] }, signal) };
   },

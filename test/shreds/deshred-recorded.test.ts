@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { createRandom } from '../fuzz/engine/mutate.ts';
 import { deshredding } from './deshred-rig.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
-import { readEntries } from '../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';

@@ -20,22 +20,32 @@ import { parseBlockhash } from '../../src/solana/blockhash.ts';
 import { decodeNonce, durableNonceOf, encodeNonce } from '../../src/solana/nonce.ts';
 import { programs, sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState, encodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeClock, encodeClock } from '../../src/solana/sysvar/clock.ts';
-import { decodeEpochRewards, encodeEpochRewards } from '../../src/solana/sysvar/epoch-rewards.ts';
-import { decodeEpochSchedule, encodeEpochSchedule } from '../../src/solana/sysvar/epoch-schedule.ts';
-import { decodeFees, encodeFees } from '../../src/solana/sysvar/fees.ts';
-import { decodeLastRestartSlot, encodeLastRestartSlot } from '../../src/solana/sysvar/last-restart-slot.ts';
 import {
+  DEFAULT_RENT,
+  decodeClock,
+  decodeEpochRewards,
+  decodeEpochSchedule,
+  decodeFees,
+  decodeLastRestartSlot,
   decodeRecentBlockhashes,
+  decodeRent,
+  decodeSlotHashes,
+  decodeSlotHistory,
+  decodeStakeHistory,
+  encodeClock,
+  encodeEpochRewards,
+  encodeEpochSchedule,
+  encodeFees,
+  encodeLastRestartSlot,
   encodeRecentBlockhashes,
-} from '../../src/solana/sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/solana/sysvar/rent.ts';
-import { decodeSlotHashes, encodeSlotHashes } from '../../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory, encodeSlotHistory } from '../../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory, encodeStakeHistory } from '../../src/solana/sysvar/stake-history.ts';
-import { computeBudgetOf } from '../../src/solana/transaction/compute-budget.ts';
+  encodeRent,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  encodeStakeHistory,
+  minimumBalance,
+} from '../../src/solana/sysvars.ts';
+import { computeBudgetOf, feeOf } from '../../src/solana/transaction/compute-budget.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
-import { feeOf } from '../../src/solana/transaction/fee.ts';
 import { decodeVoteState, encodeVoteState } from '../../src/solana/vote-state.ts';
 
 const SOL = 1_000_000_000;
@@ -44,10 +54,8 @@ vm.setSigverify(false);
 const payer = Keypair.generate();
 vm.airdrop(payer.publicKey.toBytes(), BigInt(100 * SOL));
 
-/** What the last transaction logged. */
 let logs: readonly string[] = [];
 
-/** Signs and runs instructions; gives the wire form. */
 function run(instructions: readonly TransactionInstruction[], ...signers: Keypair[]): Uint8Array {
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: vm.latestBlockhash() });
   transaction.add(...instructions).sign(payer, ...signers);
@@ -65,7 +73,7 @@ function dataOf(key: PublicKey | Address): Uint8Array {
   return account.data();
 }
 
-/** What the real programs wrote must be read, and be written again to the byte. */
+/** Accounts written by real programs must round-trip byte for byte. */
 function roundTrip<T>(
   key: PublicKey | Address,
   decode: (data: Uint8Array) => T | null,
@@ -225,7 +233,7 @@ describe('what the runtime charges', () => {
     const decoded = decodeTransaction(wire);
     if ('fault' in decoded) throw new Error(decoded.fault);
     const [, left] = /consumed \d+ of (\d+) compute units/.exec(logs.join('\n')) ?? [];
-    // The transfer has used 150 units when the memo starts.
+    // The transfer has used 150 units before the memo.
     expect(computeBudgetOf(decoded.transaction.message)).toMatchObject({ unitLimit: Number(left) + 150 });
   });
 

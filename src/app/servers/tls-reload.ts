@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../servers/tls.ts';
 import { problemText } from '../problem-text.ts';
-import { type TlsFiles, readTls } from './tls-files.ts';
+import { readTls, type TlsFiles } from './tls-files.ts';
 
 /** A door with a certificate. */
 export type TlsListener = Readonly<{

@@ -6,7 +6,11 @@ import type { LogServices } from '../../control/api/services.ts';
 import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import type { NodeCordon } from '../../control/requests/node-cordons.ts';
-import { type RequestSources, RequestWriter, type RequestWriterOptions } from '../../control/requests/request-writer.ts';
+import {
+  type RequestSources,
+  RequestWriter,
+  type RequestWriterOptions,
+} from '../../control/requests/request-writer.ts';
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';

@@ -1,5 +1,5 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
-import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { ReloadError, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import {
   configurationArguments,
   configurationOptions,
@@ -7,6 +7,7 @@ import {
   parseArguments,
 } from '../../config/arguments.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
+import type { ReloadResult } from '../../control/api/services.ts';
 import { readApiToken } from '../api-token.ts';
 import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';

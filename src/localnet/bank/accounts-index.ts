@@ -1,7 +1,7 @@
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { hasDelegate, isTokenAccount, tokenKeyOffsets } from '../../solana/token/token-account.ts';
+import { hasDelegate, isTokenAccount, tokenKeyOffsets } from '../../solana/token/token-state.ts';
 
 /** What accounts are looked up by. The last three hold for Token and Token-2022 accounts (not mints). */
 export type AccountKeyKind = 'owner' | 'wallet' | 'mint' | 'delegate';

@@ -1,7 +1,7 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { verifyTransaction } from '../../solana/ed25519.ts';
-import { priorityFeeOf } from '../../solana/transaction/fee.ts';
+import { priorityFeeOf } from '../../solana/transaction/compute-budget.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { SlotRecord } from '../history/slot-record.ts';

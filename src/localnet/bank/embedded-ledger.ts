@@ -3,7 +3,7 @@ import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { feeOf } from '../../solana/transaction/fee.ts';
+import { feeOf } from '../../solana/transaction/compute-budget.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import { type Lamports, type Slot, slot } from '../../solana/units.ts';

@@ -2,7 +2,7 @@ import { ByteWriter } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import type { Keypair } from '../../solana/ed25519.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { compileMessage } from '../../solana/transaction/compile-message.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';

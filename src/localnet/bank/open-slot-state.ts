@@ -1,6 +1,6 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
+import type { BlockReward } from '../../solana/block.ts';
 import { blockhashBytes, blockhashFromBytes } from '../../solana/blockhash.ts';
 import { lamports } from '../../solana/units.ts';
 import type { SlotHeader } from '../history/slot-header.ts';

@@ -1,6 +1,6 @@
 import type { EntryUpdate } from '../../protocol/geyser/update/entry.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
-import { nextHash, signaturesRoot } from '../../solana/entry/entry-hash.ts';
+import { nextHash, signaturesRoot } from '../../solana/entries.ts';
 import { signatureBytes } from '../../solana/signature.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import { slot } from '../../solana/units.ts';

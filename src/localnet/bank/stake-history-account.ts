@@ -1,10 +1,6 @@
 import type { Account } from '../../solana/account/account.ts';
 import { sysvarOwner } from '../../solana/programs.ts';
-import {
-  encodeStakeHistory,
-  STAKE_HISTORY_BYTES,
-  type StakeHistoryEntry,
-} from '../../solana/sysvar/stake-history.ts';
+import { encodeStakeHistory, STAKE_HISTORY_BYTES, type StakeHistoryEntry } from '../../solana/sysvars.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { rentExemptMinimum } from './sysvar-accounts.ts';
 

@@ -1,17 +1,24 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { sysvarOwner, sysvars } from '../../solana/programs.ts';
-import { CLOCK_BYTES, encodeClock } from '../../solana/sysvar/clock.ts';
-import { EPOCH_SCHEDULE_BYTES, encodeEpochSchedule } from '../../solana/sysvar/epoch-schedule.ts';
 import {
+  CLOCK_BYTES,
+  DEFAULT_RENT,
+  EPOCH_SCHEDULE_BYTES,
+  encodeClock,
+  encodeEpochSchedule,
   encodeRecentBlockhashes,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  fullSlotHistory,
+  minimumBalance,
   RECENT_BLOCKHASHES_BYTES,
   RECENT_BLOCKHASHES_MAX,
-} from '../../solana/sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, minimumBalance } from '../../solana/sysvar/rent.ts';
-import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../../solana/sysvar/slot-hashes.ts';
-import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../../solana/sysvar/slot-history.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/fee.ts';
+  SLOT_HASHES_BYTES,
+  SLOT_HASHES_MAX,
+  SLOT_HISTORY_BYTES,
+} from '../../solana/sysvars.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/compute-budget.ts';
 import { type Lamports, slot, U64_MAX } from '../../solana/units.ts';
 import type { RecentBlocks } from '../history/recent-blocks.ts';
 import type { Clock, EpochSchedule } from '../node.ts';

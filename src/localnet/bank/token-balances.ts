@@ -1,8 +1,7 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeMint, decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { OwnTokenBalance } from './execution-meta.ts';
 
 type ReadAccount = (address: Address) => Account | null;

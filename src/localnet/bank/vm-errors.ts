@@ -8,10 +8,11 @@ import type {
   TransactionErrorProgramExecutionTemporarilyRestricted,
 } from 'litesvm/dist/internal.js';
 import {
+  type InstructionError,
   instructionErrorVariants,
+  type TransactionError,
   transactionErrorVariants,
-} from '../../solana/transaction/error-variants.ts';
-import type { InstructionError, TransactionError } from '../../solana/transaction/transaction-error.ts';
+} from '../../solana/transaction/transaction-error.ts';
 
 /** What carries fields has a class of its own in the VM, and no number. */
 const withFields: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../base/bytes.ts';
 import { type Blockhash, blockhashBytes } from '../../solana/blockhash.ts';
 import type { Keypair } from '../../solana/ed25519.ts';
-import { encodeMessage } from '../../solana/message/encode-message.ts';
+import { encodeMessage } from '../../solana/message/message.ts';
 import { programs } from '../../solana/programs.ts';
 import { SIGNATURE_BYTES, signatureFromBytes } from '../../solana/signature.ts';
 import { compileMessage } from '../../solana/transaction/compile-message.ts';

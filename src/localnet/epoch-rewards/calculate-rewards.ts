@@ -5,7 +5,7 @@ import {
   stakeHistoryLookup,
 } from '../../solana/stake-activation.ts';
 import { encodeStakeState } from '../../solana/stake-state.ts';
-import type { StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
+import type { StakeHistoryEntry } from '../../solana/sysvars.ts';
 import type { Epoch } from '../../solana/units.ts';
 import type { VoteState } from '../../solana/vote-state.ts';
 import { type PointValue, redeemRewards, stakePoints } from './redeem-rewards.ts';

@@ -1,6 +1,6 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
+import type { BlockReward } from '../../solana/block.ts';
 import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
 import { sysvarOwner, sysvars } from '../../solana/programs.ts';
 import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
@@ -9,7 +9,7 @@ import {
   EPOCH_REWARDS_BYTES,
   type EpochRewards,
   encodeEpochRewards,
-} from '../../solana/sysvar/epoch-rewards.ts';
+} from '../../solana/sysvars.ts';
 import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../solana/units.ts';
 import { epochYears, inflationRate } from '../bank/inflation.ts';
 import { stakeHistoryAccount } from '../bank/stake-history-account.ts';

@@ -3,7 +3,7 @@ import type { Address } from '../../solana/address.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
 import { type StakeHistoryLookup, stakeActivation } from '../../solana/stake-activation.ts';
 import { decodeStakeState, type StakeState } from '../../solana/stake-state.ts';
-import { decodeStakeHistory, type StakeHistoryEntry } from '../../solana/sysvar/stake-history.ts';
+import { decodeStakeHistory, type StakeHistoryEntry } from '../../solana/sysvars.ts';
 import { type Epoch, epoch as epochOf } from '../../solana/units.ts';
 import { decodeVoteState, type VoteState } from '../../solana/vote-state.ts';
 import type { Bank } from '../node.ts';

@@ -3,7 +3,7 @@ import { address } from '../../solana/address.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
 import { encodeStakeState } from '../../solana/stake-state.ts';
-import { decodeStakeHistory } from '../../solana/sysvar/stake-history.ts';
+import { decodeStakeHistory } from '../../solana/sysvars.ts';
 import { epoch, lamports, U64_MAX } from '../../solana/units.ts';
 import { AccountsStore } from '../bank/accounts-store.ts';
 import { StatusCache } from '../bank/status-cache.ts';

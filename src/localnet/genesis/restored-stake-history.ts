@@ -1,6 +1,6 @@
 import { sysvars } from '../../solana/programs.ts';
 import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
-import { STAKE_HISTORY_MAX } from '../../solana/sysvar/stake-history.ts';
+import { STAKE_HISTORY_MAX } from '../../solana/sysvars.ts';
 import { epoch } from '../../solana/units.ts';
 import { stakeHistoryAccount } from '../bank/stake-history-account.ts';
 import { type StakesView, stakeAccounts, stakeOfEpoch } from '../epoch-rewards/stake-accounts.ts';

@@ -1,5 +1,5 @@
 import type { Blockhash } from '../../solana/blockhash.ts';
-import { SLOT_HASHES_MAX } from '../../solana/sysvar/slot-hashes.ts';
+import { SLOT_HASHES_MAX } from '../../solana/sysvars.ts';
 
 /** What the ledger keeps of a recent frozen block in memory. */
 export type RecentBlock = Readonly<{

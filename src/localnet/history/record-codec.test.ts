@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../base/bytes.ts';
 import { addressBytes, addressFromBytes } from '../../solana/address.ts';
-import { rewardTypes } from '../../solana/block-reward.ts';
+import { rewardTypes } from '../../solana/block.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { Keypair } from '../../solana/ed25519.ts';
 import { lamports, U64_MAX } from '../../solana/units.ts';

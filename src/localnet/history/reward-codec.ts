@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import { addressBytes, addressFromBytes } from '../../solana/address.ts';
-import type { BlockReward, RewardType } from '../../solana/block-reward.ts';
+import type { BlockReward, RewardType } from '../../solana/block.ts';
 import { lamports } from '../../solana/units.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';

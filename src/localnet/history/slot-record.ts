@@ -1,7 +1,6 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { Block } from '../../solana/block.ts';
-import type { BlockReward } from '../../solana/block-reward.ts';
+import type { Block, BlockReward } from '../../solana/block.ts';
 import { slot } from '../../solana/units.ts';
 import type { OwnTransaction } from '../bank/execution-meta.ts';
 import type { SlotTrace } from '../bank/slot-trace.ts';

@@ -1,5 +1,5 @@
 import type { Keypair } from '../../solana/ed25519.ts';
-import { type EncodableEntry, encodeEntries } from '../../solana/entry/encode-entries.ts';
+import { type EncodableEntry, encodeEntries } from '../../solana/entries.ts';
 import { fecSetCapacity, makeShreds } from '../../solana/shred/make-shreds.ts';
 import {
   DATA_COMPLETE,

@@ -10,7 +10,7 @@ import {
   encodeAccount,
 } from '../../solana/encoding/ui-account.ts';
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
-import type { MintScale } from '../../solana/token/mint-scale.ts';
+import type { MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
 import { findMint } from './token-mint.ts';
 

@@ -2,8 +2,7 @@ import { decodeBase58Text } from '../../protocol/rpc/base58-text.ts';
 import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
 import type { WireEncoding } from '../../protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { decodeMessage } from '../../solana/message/decode-message.ts';
-import type { Message } from '../../solana/message/message.ts';
+import { decodeMessage, type Message } from '../../solana/message/message.ts';
 import { decodeTransaction, TRANSACTION_MAX_BYTES } from '../../solana/transaction/decode-transaction.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 

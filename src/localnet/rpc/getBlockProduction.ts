@@ -5,7 +5,7 @@ import {
   type SlotRange,
 } from '../../protocol/rpc/getBlockProduction.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { SLOT_HISTORY_MAX } from '../../solana/sysvar/slot-history.ts';
+import { SLOT_HISTORY_MAX } from '../../solana/sysvars.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';

@@ -4,7 +4,7 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { resolveLookups } from '../../solana/address-lookup-table.ts';
 import type { Message } from '../../solana/message/message.ts';
 import { matchingNonce, nonceOfTransaction } from '../../solana/nonce.ts';
-import { feeOf } from '../../solana/transaction/fee.ts';
+import { feeOf } from '../../solana/transaction/compute-budget.ts';
 import { messageFault } from '../../solana/transaction/sanitize-transaction.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Bank, LocalNode } from '../node.ts';

@@ -4,7 +4,7 @@ import {
   type LargestAccountsFilter,
   parseGetLargestAccounts,
 } from '../../protocol/rpc/getLargestAccounts.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
+import { compareAddresses } from '../../solana/address.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { nonCirculatingSupply } from './non-circulating-supply.ts';

@@ -6,8 +6,7 @@ import {
 import type { Address } from '../../solana/address.ts';
 import type { Block } from '../../solana/block.ts';
 import { allKeys, isWritable } from '../../solana/message/message-keys.ts';
-import { computeBudgetOf } from '../../solana/transaction/compute-budget.ts';
-import { priorityFeeOf } from '../../solana/transaction/fee.ts';
+import { computeBudgetOf, priorityFeeOf } from '../../solana/transaction/compute-budget.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import { type Slot, U64_MAX } from '../../solana/units.ts';

@@ -2,7 +2,7 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { parseGetTokenAccountBalance } from '../../protocol/rpc/getTokenAccountBalance.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { mintFacts, tokenAmount } from './token-mint.ts';

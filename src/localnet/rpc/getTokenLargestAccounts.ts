@@ -3,9 +3,8 @@ import {
   type GetTokenLargestAccountsResult,
   parseGetTokenLargestAccounts,
 } from '../../protocol/rpc/getTokenLargestAccounts.ts';
-import type { Address } from '../../solana/address.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
-import { decodeTokenAccount } from '../../solana/token/token-account.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
+import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount, tokenMintFacts } from './token-mint.ts';

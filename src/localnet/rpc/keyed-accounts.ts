@@ -1,7 +1,6 @@
 import type { KeyedAccountJson } from '../../protocol/rpc/account-json.ts';
 import type { Account } from '../../solana/account/account.ts';
-import type { Address } from '../../solana/address.ts';
-import { compareAddresses } from '../../solana/address-order.ts';
+import { type Address, compareAddresses } from '../../solana/address.ts';
 import { type AccountView, accountJson } from './account-view.ts';
 
 export type KeyedAccount = readonly [Address, Account];

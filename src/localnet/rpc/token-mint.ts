@@ -5,7 +5,7 @@ import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
 import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
 import { isTokenProgram, nativeMint, programs } from '../../solana/programs.ts';
-import { decodeMintScale, type MintScale } from '../../solana/token/mint-scale.ts';
+import { decodeMintScale, type MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
 
 const NATIVE_DECIMALS = 9;

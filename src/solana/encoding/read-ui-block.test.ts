@@ -3,7 +3,7 @@ import { writeJson } from '../../base/json.ts';
 import { addressFromBytes } from '../address.ts';
 import type { Block, ExecutedTransaction } from '../block.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
+import { encodeMessage } from '../message/message.ts';
 import { compileMessage } from '../transaction/compile-message.ts';
 import { decodeTransaction } from '../transaction/decode-transaction.ts';
 import { encodeTransaction } from '../transaction/encode-transaction.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../base/json.ts';
 import { addressFromBytes } from '../address.ts';
-import { rewardTypes } from '../block-reward.ts';
+import { rewardTypes } from '../block.ts';
 import type { TransactionMeta } from '../transaction/transaction-meta.ts';
 import { lamports, U64_MAX } from '../units.ts';
 import { MalformedJson } from './read-json.ts';

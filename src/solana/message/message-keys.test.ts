@@ -7,7 +7,7 @@ import { allKeys, isProgram, isSigner, isWritable } from './message-keys.ts';
 
 const someKey = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));
 
-/** Three signers (two readonly), then unsigned keys of which the last is readonly. */
+/** Three signers (two readonly), then unsigned keys, the last readonly. */
 function messageOf(accountKeys: readonly Address[], programIndexes: readonly number[] = []): Message {
   return {
     version: 0,

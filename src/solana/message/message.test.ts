@@ -11,14 +11,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { decodeMessage } from './decode-message.ts';
-import { encodeMessage } from './encode-message.ts';
-import type { Message } from './message.ts';
+import { decodeMessage, encodeMessage, type Message } from './message.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const short = fc.uint8Array({ maxLength: 40 });
 
-/** Any message that can be written at all, sane or not. */
+/** Any encodable message, sane or not. */
 const anyMessage: fc.Arbitrary<Message> = fc
   .record({
     version: fc.constantFrom('legacy' as const, 0 as const),
@@ -63,7 +61,7 @@ const faultIn = (bytes: Uint8Array): string | undefined => {
   return 'fault' in result ? result.fault : undefined;
 };
 
-/** A transfer between two wallets, one of them from a lookup table, compiled by web3.js. */
+/** Transfer compiled by web3.js, one wallet from a lookup table. */
 function oracleMessages(): { legacy: Uint8Array; v0: MessageV0 } {
   const [payer, to] = [OracleKeypair.generate().publicKey, OracleKeypair.generate().publicKey];
   const message = new TransactionMessage({

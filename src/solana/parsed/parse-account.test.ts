@@ -5,14 +5,18 @@ import { type Blockhash, blockhashFromBytes } from '../blockhash.ts';
 import { encodeNonce } from '../nonce.ts';
 import { programs, sysvarOwner, sysvars } from '../programs.ts';
 import { encodeStakeState } from '../stake-state.ts';
-import { encodeClock } from '../sysvar/clock.ts';
-import { encodeEpochRewards } from '../sysvar/epoch-rewards.ts';
-import { encodeEpochSchedule } from '../sysvar/epoch-schedule.ts';
-import { encodeRecentBlockhashes } from '../sysvar/recent-blockhashes.ts';
-import { DEFAULT_RENT, encodeRent } from '../sysvar/rent.ts';
-import { encodeSlotHashes } from '../sysvar/slot-hashes.ts';
-import { encodeSlotHistory, fullSlotHistory } from '../sysvar/slot-history.ts';
-import { encodeStakeHistory } from '../sysvar/stake-history.ts';
+import {
+  DEFAULT_RENT,
+  encodeClock,
+  encodeEpochRewards,
+  encodeEpochSchedule,
+  encodeRecentBlockhashes,
+  encodeRent,
+  encodeSlotHashes,
+  encodeSlotHistory,
+  encodeStakeHistory,
+  fullSlotHistory,
+} from '../sysvars.ts';
 import { epoch, lamports, slot } from '../units.ts';
 import { encodeVoteState, NO_PRIOR_VOTERS } from '../vote-state.ts';
 import { parseAccountData } from './parse-account.ts';

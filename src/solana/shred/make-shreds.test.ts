@@ -3,8 +3,8 @@ import { addressBytes } from '../address.ts';
 import { Keypair, verify } from '../ed25519.ts';
 import { slot } from '../units.ts';
 import { fecSetCapacity, makeFecSet, makeShreds } from './make-shreds.ts';
-import { merkleRoot } from './merkle-tree.ts';
 import { type DataShred, parseShred, payloadOf, type Shred } from './parse-shred.ts';
+import { merkleRoot } from './proven-nodes.ts';
 
 const leader = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const genesis = new Uint8Array(32).fill(9);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeMerkleTree, rootOf, writeProof } from './merkle-tree.ts';
-import { ProvenNodes, proofEntriesOf } from './proven-nodes.ts';
+import { makeMerkleTree, ProvenNodes, proofEntriesOf, rootOf, writeProof } from './proven-nodes.ts';
 
 const SIZES = [1, 2, 3, 5, 8, 24, 33, 64, 67, 134, 256];
 
@@ -26,7 +25,7 @@ describe('nodes that are proven', () => {
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
       expect(proven.prove(i, leaf, proofs[i]!, 0)).toBe(true);
       expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
-      // Known from now on, whatever proof it brings.
+      // Known now, whatever the proof.
       expect(proven.prove(i, leaf, new Uint8Array(160), 0)).toBe(true);
     });
     expect(proven.prove(1 << depth, leaves[0]!, proofs[0]!, 0)).toBe(false);

@@ -13,9 +13,7 @@ import { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findExtension, LAST_EXTENSION_TYPE, readExtensions } from './extensions.ts';
-import { decodeMint } from './mint.ts';
-import { decodeMultisig } from './multisig.ts';
-import { decodeTokenAccount, isTokenAccount } from './token-account.ts';
+import { decodeMint, decodeMultisig, decodeTokenAccount, isTokenAccount } from './token-state.ts';
 
 const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));

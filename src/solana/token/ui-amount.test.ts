@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './mint-scale.ts';
+import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './extensions.ts';
 import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
 
-/** A year of 365.24 days, as the token program counts it. */
+/** 365.24 days, as in the token program. */
 const YEAR = 31_556_736n;
 const ONE = 10n ** 18n;
 const U64_MAX = 2n ** 64n - 1n;
@@ -22,7 +22,7 @@ describe('an amount that bears interest', () => {
   it.each<[string, InterestBearingConfig, bigint, number, bigint, string]>([
     ['5 % for a year', interest(500, 0n, YEAR, 500), ONE, 18, YEAR, '1.051271096376024117'],
     ['one more decimal', interest(500, 0n, YEAR, 500), ONE, 19, YEAR, '0.1051271096376024117'],
-    // 10^28 is no f64: the last digits show how it was multiplied.
+    // 10^28 is inexact: the last digits depend on the multiplication order.
     ['28 decimals', interest(500, 0n, YEAR, 500), ONE, 28, YEAR, '0.0000000001051271096376024175'],
     ['rounded', interest(500, 0n, YEAR, 500), 10n ** 10n, 10, YEAR, '1.0512710964'],
     ['ten of it', interest(500, 0n, YEAR, 500), 10n * ONE, 18, YEAR, '10.512710963760241611'],
@@ -67,7 +67,6 @@ describe('an amount with a multiplier', () => {
 });
 
 describe('the scale of a mint', () => {
-  /** A mint of six decimals with extensions. */
   function mintWith(...extensions: readonly (readonly [type: number, value: Buffer])[]): Uint8Array {
     const head = Buffer.alloc(166);
     head[44] = 6;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
+import { encodeMessage } from '../message/message.ts';
 import { compileMessage, type Instruction } from './compile-message.ts';
 
 const keyOf = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));

@@ -5,8 +5,7 @@ import { blockhashFromBytes } from '../blockhash.ts';
 import type { Message } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { compileMessage, type Instruction } from './compile-message.ts';
-import { computeBudgetOf } from './compute-budget.ts';
-import { feeOf, priorityFeeOf } from './fee.ts';
+import { computeBudgetOf, feeOf, priorityFeeOf } from './compute-budget.ts';
 import { memoOf } from './memo.ts';
 
 const feePayer = addressFromBytes(new Uint8Array(32).fill(1));

@@ -4,13 +4,11 @@ import { getTransactionDecoder } from '@solana/kit';
 import { Transaction as Oracle, Keypair as OracleKeypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../ed25519.ts';
-import { encodeMessage } from '../message/encode-message.ts';
-import type { LoadedAddresses, Message } from '../message/message.ts';
+import { encodeMessage, type LoadedAddresses, type Message } from '../message/message.ts';
 import { signatureBytes } from '../signature.ts';
-import { accountLocksFault } from './account-locks.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
-import { sanitizeTransaction } from './sanitize-transaction.ts';
+import { accountLocksFault, sanitizeTransaction } from './sanitize-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 const data = join(import.meta.dirname, '../../../../shared/data/transactions');
@@ -43,7 +41,6 @@ const faultIn = (wire: Uint8Array): string | undefined => {
 const encoded = (transaction: Transaction): Uint8Array =>
   encodeTransaction(transaction.signatures.map(signatureBytes), encodeMessage(transaction.message));
 
-/** A sane transaction with something changed in its message. */
 function changed(change: (message: Message) => Partial<Message>): Transaction {
   const transaction = decoded(oracleTransfer().serialize());
   return { ...transaction, message: { ...transaction.message, ...change(transaction.message) } };

@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from '../../base/bytes.ts';
 import { type Address, addressBytes, addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/encode-message.ts';
-import type { Message, MessageVersion } from '../message/message.ts';
+import { encodeMessage, type Message, type MessageVersion } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { readShortVec, writeShortVec } from '../short-vec.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { isSimpleVote } from './simple-vote.ts';
-import { WireScan } from './wire-scan.ts';
-import { readWireTransaction } from './wire-transaction.ts';
+import { readWireTransaction, WireScan } from './wire-transaction.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const address = fc.oneof(bytes32.map(addressFromBytes), fc.constant(programs.vote));

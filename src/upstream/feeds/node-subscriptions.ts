@@ -1,7 +1,6 @@
 import { parseJson, type WritableJson } from '../../base/json.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
-import { subscriptions } from '../../protocol/subscriptions.ts';
+import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptions.ts';
 import { nextRequestId, requestBody } from '../request-body.ts';
 import { type NodeMessage, type NodeSubscriptionId, subscriptionId } from './pubsub-message.ts';
 

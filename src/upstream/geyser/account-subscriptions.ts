@@ -9,7 +9,7 @@ import type { AccountsFilter, SubscribeRequest } from '../../protocol/geyser/sub
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { MalformedJson, objectOf, stringOf } from '../../solana/encoding/read-json.ts';
-import { readAccount } from '../../solana/encoding/read-ui-account.ts';
+import { readAccount } from '../../solana/encoding/ui-account.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';

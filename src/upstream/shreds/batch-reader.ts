@@ -1,6 +1,6 @@
 import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
 import { encodeWireTransaction } from '../../protocol/geyser/storage/encode-transaction.ts';
-import { readTransactions } from '../../solana/entry/read-entries.ts';
+import { readTransactions } from '../../solana/entries.ts';
 import type { WireTransaction } from '../../solana/transaction/wire-transaction.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';

@@ -1,5 +1,5 @@
 import { bytesKey } from '../../base/text/bytes-key.ts';
-import { measureEntries } from '../../solana/entry/read-entries.ts';
+import { measureEntries } from '../../solana/entries.ts';
 import { parseShred, type Shred, slotOf, versionOf } from '../../solana/shred/parse-shred.ts';
 import { DATA_HEADERS_BYTES, SIGNATURE_BYTES } from '../../solana/shred/shred-layout.ts';
 import type { Slot } from '../../solana/units.ts';

@@ -1,6 +1,5 @@
-import { merkleLeaf } from '../../solana/shred/merkle-tree.ts';
 import type { CodeShred, Shred } from '../../solana/shred/parse-shred.ts';
-import { ProvenNodes, proofEntriesOf } from '../../solana/shred/proven-nodes.ts';
+import { merkleLeaf, ProvenNodes, proofEntriesOf } from '../../solana/shred/proven-nodes.ts';
 import { reedSolomon } from '../../solana/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,

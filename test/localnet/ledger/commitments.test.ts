@@ -1,9 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { programs, sysvarOwner, sysvars } from '../../../src/solana/programs.ts';
-import { decodeSlotHashes } from '../../../src/solana/sysvar/slot-hashes.ts';
-import { decodeSlotHistory } from '../../../src/solana/sysvar/slot-history.ts';
-import { decodeStakeHistory } from '../../../src/solana/sysvar/stake-history.ts';
+import { decodeSlotHashes, decodeSlotHistory, decodeStakeHistory } from '../../../src/solana/sysvars.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;

@@ -10,7 +10,7 @@ import { openShredSender } from '../../../src/localnet/network/shred-sender.ts';
 import type { EntryUpdate } from '../../../src/protocol/geyser/update/entry.ts';
 import { addressBytes } from '../../../src/solana/address.ts';
 import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
-import { readEntries } from '../../../src/solana/entry/read-entries.ts';
+import { readEntries } from '../../../src/solana/entries.ts';
 import { type Signature, signatureFromBytes } from '../../../src/solana/signature.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import { lamports, type Slot } from '../../../src/solana/units.ts';

@@ -1,6 +1,6 @@
 import { Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../../src/solana/message/encode-message.ts';
+import { encodeMessage } from '../../../src/solana/message/message.ts';
 import { encodeTransaction } from '../../../src/solana/transaction/encode-transaction.ts';
 import { deploy, memoElf } from './deploy.ts';
 import { at, decoded, Lab, SOL } from './lab.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import type { NftDas } from '../../../src/decoding/nft/found-nft.ts';
+import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';

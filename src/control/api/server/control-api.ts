@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
 import { withChangeCheck } from '../../database/transaction.ts';
-import type { ContractName, RouteInput, RouteOutput } from '../contract/contract.ts';
-import { routeOf } from '../contract/contract.ts';
+import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { authorize } from './authorize.ts';

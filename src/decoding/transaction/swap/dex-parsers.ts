@@ -1,13 +1,171 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser, ReadInstruction } from '../action.ts';
-import { leadingHex } from '../events/discriminator.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { ExecutedInstruction } from '../instruction.ts';
+import { instructionDiscriminator, leadingHex } from '../events/layout.ts';
+import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
-import { type LiquidityChange, liquidityTables, type PoolCreation } from './liquidity-tables.ts';
 import { movementOf } from './movements.ts';
+
+/** Account positions in a pool creation. */
+export type PoolCreation = Readonly<{
+  creator: number;
+  pool: number;
+  mints: readonly [one: number, two: number];
+  vaults: readonly [one: number, two: number];
+}>;
+
+/** Account positions in a liquidity change. */
+export type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
+
+/** By leading instruction bytes in hex. */
+export type LiquidityTable = Readonly<{
+  creations: ReadonlyMap<string, PoolCreation>;
+  changes: ReadonlyMap<string, LiquidityChange>;
+}>;
+
+type Creation = readonly [name: string | number, creator: number, pool: number, mint: number, vault: number];
+type Change = readonly [name: string | number, provider: number, pool: number];
+
+const bytesOf = (name: string | number): string =>
+  typeof name === 'number' ? Buffer.of(name).toString('hex') : instructionDiscriminator(name);
+
+const change = ([name, provider, pool]: Change, adds: boolean): [string, LiquidityChange] => [
+  bytesOf(name),
+  { provider, pool, adds },
+];
+
+/** The second mint and vault follow the first. */
+function tableOf(
+  creations: readonly Creation[],
+  additions: readonly Change[],
+  removals: readonly Change[],
+): LiquidityTable {
+  return {
+    creations: new Map(
+      creations.map(([name, creator, pool, mint, vault]) => [
+        bytesOf(name),
+        { creator, pool, mints: [mint, mint + 1], vaults: [vault, vault + 1] },
+      ]),
+    ),
+    changes: new Map([
+      ...additions.map((row) => change(row, true)),
+      ...removals.map((row) => change(row, false)),
+    ]),
+  };
+}
+
+const raydiumV4 = tableOf([[1, 17, 4, 8, 10]], [[3, 12, 1]], [[4, 16, 1]]);
+
+const raydiumClmm = tableOf(
+  [['create_pool', 0, 2, 3, 5]],
+  [
+    ['open_position', 0, 5],
+    ['open_position_v2', 0, 5],
+    ['open_position_with_token22_nft', 0, 4],
+    ['increase_liquidity', 0, 2],
+    ['increase_liquidity_v2', 0, 2],
+  ],
+  [
+    ['decrease_liquidity', 0, 3],
+    ['decrease_liquidity_v2', 0, 3],
+  ],
+);
+
+const raydiumCpmm = tableOf([['initialize', 0, 3, 4, 10]], [['deposit', 0, 2]], [['withdraw', 0, 2]]);
+
+const whirlpools = tableOf(
+  [
+    ['initialize_pool', 3, 4, 1, 5],
+    ['initialize_pool_v2', 5, 6, 1, 7],
+  ],
+  [
+    ['increase_liquidity', 2, 0],
+    ['increase_liquidity_v2', 4, 0],
+  ],
+  [
+    ['decrease_liquidity', 2, 0],
+    ['decrease_liquidity_v2', 4, 0],
+  ],
+);
+
+const dlmm = tableOf(
+  [
+    ['initialize_lb_pair', 8, 0, 2, 4],
+    ['initialize_lb_pair2', 8, 0, 2, 4],
+    ['initialize_customizable_permissionless_lb_pair', 8, 0, 2, 4],
+    ['initialize_customizable_permissionless_lb_pair2', 8, 0, 2, 4],
+  ],
+  [
+    ['add_liquidity', 11, 1],
+    ['add_liquidity2', 9, 1],
+    ['add_liquidity_by_strategy', 11, 1],
+    ['add_liquidity_by_strategy2', 9, 1],
+    ['add_liquidity_by_strategy_one_side', 8, 1],
+    ['add_liquidity_by_weight', 11, 1],
+    ['add_liquidity_by_weight2', 9, 1],
+    ['add_liquidity_one_side', 8, 1],
+    ['add_liquidity_one_side_precise', 8, 1],
+    ['add_liquidity_one_side_precise2', 6, 1],
+  ],
+  [
+    ['remove_liquidity', 11, 1],
+    ['remove_liquidity2', 9, 1],
+    ['remove_liquidity_by_range', 11, 1],
+    ['remove_liquidity_by_range2', 9, 1],
+  ],
+);
+
+const dammV2 = tableOf(
+  [
+    ['initialize_pool', 0, 6, 8, 10],
+    ['initialize_customizable_pool', 0, 5, 7, 9],
+    ['initialize_pool_with_dynamic_config', 0, 7, 9, 11],
+  ],
+  [['add_liquidity', 9, 0]],
+  [
+    ['remove_liquidity', 10, 1],
+    ['remove_all_liquidity', 10, 1],
+  ],
+);
+
+const dammV1 = tableOf(
+  [],
+  [
+    ['add_balance_liquidity', 13, 0],
+    ['add_imbalance_liquidity', 13, 0],
+    ['bootstrap_liquidity', 13, 0],
+  ],
+  [
+    ['remove_balance_liquidity', 13, 0],
+    ['remove_liquidity_single_side', 12, 0],
+  ],
+);
+
+const dbc = tableOf(
+  [
+    ['initialize_virtual_pool_with_spl_token', 2, 5, 3, 6],
+    ['initialize_virtual_pool_with_token2022', 2, 5, 3, 6],
+  ],
+  [],
+  [],
+);
+
+const pumpAmm = tableOf([['create_pool', 2, 0, 3, 9]], [['deposit', 2, 0]], [['withdraw', 2, 0]]);
+
+/** Source: the programs' IDLs and source code. */
+export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map([
+  [appPrograms.raydiumV4, raydiumV4],
+  [appPrograms.raydiumClmm, raydiumClmm],
+  [appPrograms.raydiumCpmm, raydiumCpmm],
+  [appPrograms.whirlpools, whirlpools],
+  [appPrograms.meteoraDlmm, dlmm],
+  [appPrograms.meteoraDammV2, dammV2],
+  [appPrograms.meteoraDammV1, dammV1],
+  [appPrograms.meteoraDbc, dbc],
+  [appPrograms.pumpAmm, pumpAmm],
+]);
 
 type ParsedActions = ReturnType<ReadInstruction>;
 
@@ -26,12 +184,12 @@ function createdPool(
   return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
 }
 
-/** What an instruction called, by the instructions that ran while it did. */
+/** Instructions called by an instruction, at any depth. */
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
 ): readonly ExecutedInstruction[] {
-  // Instructions that could not be read have a number and no place: none stands behind its own number.
+  // Unreadable instructions have an index but no entry, so an entry never follows its index.
   let first = Math.min(instruction.index, instructions.length - 1);
   while (first > 0 && instructions[first] !== instruction) first--;
   first++;
@@ -54,7 +212,7 @@ function toTokenAmount(
   };
 }
 
-/** What went between the provider and the pool; the tokens that stand for a share of it are made and burnt, and do not count. */
+/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
 function changedLiquidity(
   instruction: ExecutedInstruction,
   change: LiquidityChange,
@@ -77,10 +235,7 @@ function changedLiquidity(
     : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
 }
 
-/**
- * What an instruction of a program with pools did to a pool, where its own bytes say it. Swaps are told of the
- * transaction as a whole.
- */
+/** Pool creation or liquidity change. Swaps are recognized per transaction instead. */
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
@@ -92,7 +247,6 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   return null;
 };
 
-/** Programs that people swap with or place orders with, as the interface names them. */
 export const dexParsers: readonly (readonly [Address, ProgramParser])[] = [
   ...[...dexPrograms].map(
     ([program, { protocol }]) => [program, { name: protocol, read: readPoolInstruction }] as const,

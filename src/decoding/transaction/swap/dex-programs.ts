@@ -1,38 +1,32 @@
 import { type Address, address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import { instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
+import { instructionDiscriminator, leadingHex } from '../events/layout.ts';
 
-/** Where an instruction that swaps names its pool and who trades, in its accounts; counted from the end below 0. */
+/** Account positions in a swap instruction; negative ones count from the end. */
 export type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
 /**
- * What a program is to a swap. A pool takes one token and gives another. A router takes a token through pools, and
- * keeps what it charges out of that or beside it. A wrapper hands a swap on to a program that does it, and charges
- * beside it.
+ * A pool exchanges two tokens. A router swaps through pools and may charge a fee. A wrapper forwards a swap
+ * to another program and charges a separate fee.
  */
 export type DexKind = 'pool' | 'router' | 'wrapper';
 
-/** A program that people swap with. */
 export type DexProgram = Readonly<{
   kind: DexKind;
-  /** As the interface names the program: `JUPITER_V_6`. */
+  /** Program name in responses: `JUPITER_V_6`. */
   protocol: string;
-  /** As the interface names the pool's owner: `Raydium`. */
+  /** Pool source in responses: `Raydium`. */
   source: string;
-  /**
-   * Its instructions that swap, by their first bytes in hex. Null where every instruction that takes one token and gives
-   * another is a swap, because nobody but its maker puts tokens into it.
-   */
+  /** Swap instructions by leading bytes in hex. null when every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
 type Named = readonly [name: string, pool: number | null, trader: number | null];
 
-/** Instructions of an Anchor program. */
 const anchor = (...named: readonly Named[]): ReadonlyMap<string, SwapInstruction> =>
   new Map(named.map(([name, pool, trader]) => [instructionDiscriminator(name), { pool, trader }]));
 
-/** Instructions that one byte names. */
+/** Instructions with a one-byte tag. */
 const tagged = (...tags: readonly (readonly [tag: number, pool: number, trader: number])[]) =>
   new Map(tags.map(([tag, pool, trader]) => [Buffer.of(tag).toString('hex'), { pool, trader }]));
 
@@ -58,7 +52,10 @@ const launchLabSwaps = anchor(
     (name) => [name, 4, 0] as const,
   ),
 );
-/** Source: orca-so/whirlpools, programs/whirlpool/src/instructions. A swap of two hops has two pools: it names none. */
+/**
+ * Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools and name
+ * none.
+ */
 const whirlpoolSwaps = anchor(
   ['swap', 2, 1],
   ['swap_v2', 4, 3],
@@ -104,7 +101,7 @@ const phoenixSwaps = tagged([0, 2, 3], [1, 2, 3]);
 /** Source: solana-program-library, token-swap: `Swap`; Saber's and Orca's first pools follow it. */
 const tokenSwaps = tagged([1, 0, 2]);
 
-/** Source: rest-api.md §3.2; jup-ag/instruction-parser. The trader is the user's transfer authority. */
+/** Source: rest-api.md §3.2; jup-ag/instruction-parser. The trader is the transfer authority. */
 const jupiterSwaps = anchor(
   ['route', null, 1],
   ['route_with_token_ledger', null, 1],
@@ -158,12 +155,11 @@ const rows: readonly (readonly [address: string, program: DexProgram])[] = [
   ['ZERor4xhbUycZ6gb9ntrhqscUcZmAbQDjEAtCf4hbZY', pool('ZEROFI', 'ZeroFi')],
 ];
 
-/** Programs that people swap with, by their addresses. */
 export const dexPrograms: ReadonlyMap<Address, DexProgram> = new Map(
   rows.map(([text, program]) => [address(text), program]),
 );
 
-/** Programs that keep orders: what they open, end or close is no swap. They have a name, and no more. */
+/** Order programs: opening, filling or closing an order is no swap. */
 export const orderPrograms: ReadonlyMap<Address, string> = new Map([
   [appPrograms.jupiterDca, 'JUPITER_DCA'],
   [address('j1o2qRpjcyUwEvwtcfhEQefh773ZgjxcVRry7LDqg5X'), 'JUPITER_LIMIT_ORDER_V2'],
@@ -171,7 +167,7 @@ export const orderPrograms: ReadonlyMap<Address, string> = new Map([
 
 const NO_POSITIONS: SwapInstruction = { pool: null, trader: null };
 
-/** What a swap's instruction says by its place of accounts; null for an instruction that does not swap. */
+/** @returns null for instructions that do not swap. */
 export function swapInstructionOf(program: DexProgram, data: Uint8Array): SwapInstruction | null {
   if (program.swaps === null) return NO_POSITIONS;
   return program.swaps.get(leadingHex(data)) ?? program.swaps.get(leadingHex(data, 1)) ?? null;

@@ -1,5 +1,4 @@
-import type { Block, ExecutedTransaction } from '../../../solana/block.ts';
-import type { BlockReward } from '../../../solana/block-reward.ts';
+import type { Block, BlockReward, ExecutedTransaction } from '../../../solana/block.ts';
 import type { Blockhash } from '../../../solana/blockhash.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';

@@ -1,4 +1,4 @@
-import type { BlockReward } from '../../../solana/block-reward.ts';
+import type { BlockReward } from '../../../solana/block.ts';
 import type { Blockhash } from '../../../solana/blockhash.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readBlockhashText, readSlot, required } from '../fields.ts';

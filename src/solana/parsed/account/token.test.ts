@@ -82,7 +82,7 @@ describe('an account of a token program', () => {
     const multisig = new Uint8Array(355);
     multisig.set([2, 2, 1]);
     multisig.fill(7, 3, 67);
-    // Every key that is there is shown, counted or not.
+    // Every nonzero key is shown, counted or not.
     multisig.fill(8, 99, 131);
     const signers = [key(7), key(7), key(8)];
     expect(shown(programs.token, multisig)).toMatchObject({
@@ -148,7 +148,7 @@ describe('an account of a token program', () => {
               },
             },
             { extension: 'unparseableExtension' },
-            // What belongs to a token account makes no sense in a mint.
+            // Account extension in a mint.
             { extension: 'unparseableExtension' },
           ],
         },

@@ -1,19 +1,29 @@
-import type { JsonValue } from '../../base/json.ts';
+import { chunk } from '../../base/chunk.ts';
+import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { Failure } from '../../protocol/errors.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
-import type { JsonMembers } from '../../solana/encoding/read-json.ts';
+import { type JsonMembers, listOf, MalformedJson, objectOf } from '../../solana/encoding/read-json.ts';
+import type { Chain } from '../chain/chain.ts';
 import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
-import type { FoundNft } from './found-nft.ts';
-import { type Creator, type OnChainNft, type TokenStandard, tokenStandards } from './nft.ts';
+import {
+  type Creator,
+  type FoundNft,
+  type NftDas,
+  type OnChainNft,
+  type TokenStandard,
+  tokenStandards,
+} from './nft.ts';
 import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
 
-/** Assets as servers of the Digital Asset Standard API show them. Source: rest-api.md §4, "DAS → Nft". */
+/** DAS assets. Source: rest-api.md §4, "DAS → Nft". */
 
-/** Creators and groups of one asset that are read. */
+/** Creators and groups read of one asset. */
 const ENTRIES_MAX = 100;
 
 const { descriptionMax, uriMax, textMax } = nftContentLimits;
 
-/** What an asset of an interface is when its metadata does not say. */
+/** Token standard by DAS interface, for metadata without one. */
 const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
   ['ProgrammableNFT', 'ProgrammableNonFungible'],
   ['V1_PRINT', 'NonFungibleEdition'],
@@ -39,7 +49,7 @@ function creatorOf(value: JsonValue): Creator[] {
   return [{ address, share, verified: creator.verified === true }];
 }
 
-/** Servers list only collections that have agreed, but for some that say which have not. */
+/** Servers list only verified collections, unless `verified` is false. */
 function collectionOf(grouping: JsonValue | undefined): OnChainNft['collection'] {
   for (const entry of itemsOf(grouping, ENTRIES_MAX)) {
     const { group_key, group_value, verified, collection_metadata } = membersOf(entry);
@@ -82,7 +92,7 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
   };
 }
 
-/** What the server has read of the off-chain JSON; null when it has read nothing. */
+/** Off-chain content as the server indexed it; null when there is none. */
 function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
   const links = membersOf(content.links);
   const read = {
@@ -99,7 +109,7 @@ function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | nu
   return isNothing && traits.length === 0 && files.length === 0 ? null : read;
 }
 
-/** @returns null when it is no asset. */
+/** @returns null when the value is no asset. */
 export function readDasAsset(value: JsonValue): FoundNft | null {
   const asset = membersOf(value);
   const mint = addressOf(asset.id);
@@ -112,4 +122,70 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
     tokenAccount: null,
     tokenRecord: null,
   };
+}
+
+export const dasReadLimits = {
+  /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
+  assetsOfACall: 1_000,
+  /** Pages read of one wallet. */
+  pagesMax: 20,
+} as const;
+
+/** @throws Failure, NodeRefusal. A malformed response is UPSTREAM_UNAVAILABLE. */
+async function readFrom<T>(
+  das: NftDas,
+  { network, signal }: Chain,
+  method: string,
+  params: { readonly [name: string]: WritableJson },
+  read: (result: JsonValue) => T,
+): Promise<T> {
+  const result = await das.request(network, method, params, signal);
+  try {
+    return read(result);
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedJson)) throw thrown;
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
+  }
+}
+
+async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
+  const assets = await mapTimeSliced(items, readDasAsset);
+  return assets.filter((asset) => asset !== null);
+}
+
+/** @throws Failure, NodeRefusal. */
+export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
+  const parts = chunk(ids, dasReadLimits.assetsOfACall);
+  const requested = new Set(ids);
+  const answers = await chain.each(parts, (part) =>
+    readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
+  );
+  return (await assetsOf(answers.flat())).filter(({ onChain }) => requested.has(onChain.mint));
+}
+
+/** A page is the last when it is not full; servers with smaller pages report their limit. */
+function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
+  const page = objectOf(result, 'searchAssets');
+  const items = listOf(page.items, 'items');
+  const { assetsOfACall } = dasReadLimits;
+  const full = typeof page.limit === 'number' ? Math.min(page.limit, assetsOfACall) : assetsOfACall;
+  return { items, isLast: items.length === 0 || items.length < full };
+}
+
+/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRefusal. */
+export async function dasAssetsOfWallet(
+  das: NftDas,
+  chain: Chain,
+  wallet: Address,
+  kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
+): Promise<FoundNft[]> {
+  const found: FoundNft[] = [];
+  for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
+    const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
+    // Burnt assets have no owner.
+    found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));
+    if (isLast) return found;
+  }
+  throw new Failure('ANSWER_TOO_LARGE');
 }

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { U64_MAX } from '../units.ts';
-import { encodeEntries } from './encode-entries.ts';
-import { BATCH_ENTRIES_MAX, measureEntries, readEntries, readTransactions } from './read-entries.ts';
+import {
+  BATCH_ENTRIES_MAX,
+  encodeEntries,
+  measureEntries,
+  readEntries,
+  readTransactions,
+} from './entries.ts';
+import { U64_MAX } from './units.ts';
 
 const signature = (fill: number): number[] => Array(64).fill(fill);
 const key = (fill: number): number[] => Array(32).fill(fill);
 
-/** One signer, a program, an instruction of it with one account and two bytes. */
+/** One signer, one program, one instruction with one account and two data bytes. */
 const legacy = Uint8Array.from([
   1,
   ...signature(7),
@@ -27,7 +32,7 @@ const legacy = Uint8Array.from([
   6,
 ]);
 const v0 = Uint8Array.from([1, ...signature(8), 0x80, ...legacy.slice(65), 1, ...key(9), 2, 4, 5, 1, 6]);
-/** Config: a priority fee (two bits) and a compute unit limit; one instruction with one account and two bytes. */
+/** Config: priority fee (two bits) and compute unit limit; one instruction with one account and two bytes. */
 const v1 = Uint8Array.from([
   ...[0x81, 1, 0, 1, 7, 0, 0, 0],
   ...key(3),

@@ -2,15 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../base/bytes.ts';
 import { address } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
-import { decodeMint } from '../../solana/token/mint.ts';
+import { decodeMint } from '../../solana/token/token-state.ts';
 import { U64_MAX } from '../../solana/units.ts';
-import { uiAmountOfMint } from './token-amount.ts';
-import type { TokenMint } from './token-mint.ts';
+import { type TokenMint, uiAmountOfMint } from './token-mint.ts';
 
 const NOW = 1_700_000_000n;
 const [INTEREST, SCALED] = [10, 25];
 
-/** A mint of so many decimals, with an extension where one is given. */
 function mintOf(decimals: number, type = 0, value: Uint8Array = new Uint8Array()): TokenMint {
   const writer = new ByteWriter().zeros(36).u64(0n).u8(decimals).u8(1).zeros(36);
   if (type !== 0)
@@ -32,7 +30,7 @@ const scaledBy = (multiplier: number) =>
 const bearing = (from: bigint, rate: number) =>
   new ByteWriter().zeros(32).i64(from).u16(rate).i64(from).u16(rate).finish();
 
-describe('an amount', () => {
+describe('token amount', () => {
   it.each([
     [1_234_567n, 6, 1.234567],
     [0n, 9, 0],
@@ -40,21 +38,21 @@ describe('an amount', () => {
     [1n, 255, 1e-255],
     [U64_MAX, 0, 18446744073709552000],
     [U64_MAX * 3n, 9, 55340232221.128654],
-  ])('of %d base units and %d decimals is %d', (amount, decimals, shown) => {
+  ])('converts %d base units with %d decimals to %d', (amount, decimals, shown) => {
     expect(uiAmountOfMint(amount, mintOf(decimals), NOW)).toBe(shown);
   });
 
-  it('is multiplied where the mint says so, and only when the time is known', () => {
+  it('applies a scheduled multiplier only when the time is known', () => {
     const mint = mintOf(2, SCALED, scaledBy(2.5));
     expect(uiAmountOfMint(1_000n, mint, NOW)).toBe(25);
     expect(uiAmountOfMint(1_000n, mint, undefined)).toBe(10);
   });
 
   it.each([
-    ['multiplied beyond numbers', mintOf(0, SCALED, scaledBy(Number.MAX_VALUE))],
-    ['multiplied by nothing that is a number', mintOf(0, SCALED, scaledBy(Number.NaN))],
-    ['of interest over more time than there is', mintOf(0, INTEREST, bearing(-(2n ** 63n), 500))],
-  ])('%s is shown as the decimals say', (_what, mint) => {
+    ['a multiplier beyond finite numbers', mintOf(0, SCALED, scaledBy(Number.MAX_VALUE))],
+    ['a multiplier that is not a number', mintOf(0, SCALED, scaledBy(Number.NaN))],
+    ['interest over an impossible period', mintOf(0, INTEREST, bearing(-(2n ** 63n), 500))],
+  ])('uses the decimals for %s', (_what, mint) => {
     expect(uiAmountOfMint(1_000n, mint, NOW)).toBe(1_000);
   });
 });

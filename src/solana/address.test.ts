@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFromBytes } from './address.ts';
-import { compareAddresses } from './address-order.ts';
+import { addressFromBytes, compareAddresses } from './address.ts';
 
 describe('the order of addresses', () => {
   it('is the order of their bytes, zeros in front included', () => {
