@@ -149,7 +149,7 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
   ...Object.fromEntries(Object.keys(documentedLimits).map((name) => [name, limitTable(name)])),
 };
 
-const BLOCK = /(<!-- begin ([\w-]+) -->\n)([\s\S]*?)(\n<!-- end -->)/g;
+const BLOCK = /(<!-- begin ([\w-]+) -->\n)([\s\S]*?)(\n?<!-- end -->)/g;
 
 /** A page with its blocks as the code has them. @throws Error for a block that nobody knows. */
 export function withBlocks(text: string): string {
@@ -157,7 +157,7 @@ export function withBlocks(text: string): string {
     const block = referenceBlocks[name];
     if (block === undefined) throw new Error(`there is no block "${name}"`);
     const written = new Map(rowsIn(old).map((row) => [row[0] ?? '', row.at(-1) ?? '']));
-    return `${begin}${block(written)}${end}`;
+    return `${begin}${block(written)}\n${end.trimStart()}`;
   });
 }
 
