@@ -36,8 +36,9 @@ describe('code in the documentation', () => {
   it.each(blocksOf('toml'))('is a configuration in $page', ({ code }) => {
     const folder = temporaryFolder('docs');
     const file = join(folder, 'solway.toml');
-    writeFileSync(file, code);
-    writeFileSync(join(folder, 'provider-a.token'), 'token');
+    writeFileSync(file, code.replaceAll('/etc/solway/', `${folder}/`));
+    for (const name of ['provider-a.token', 'cert.pem', 'key.pem'])
+      writeFileSync(join(folder, name), 'token');
     const environment = {
       PROVIDER_A_URL: 'https://provider.example/key',
       DATABASE_URL: 'postgres://solway@db.example/solway',
