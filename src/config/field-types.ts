@@ -183,7 +183,7 @@ export const methodPrices = z
   })
   .refine((table) => Object.keys(table).every((name) => METHOD_NAME.test(name)), {
     error:
-      'one of the names is not the name of a method: they are as docs/json-rpc.md and docs/rest.md have them',
+      'one of the names is not the name of a method: they are as docs/reference/json-rpc.md and docs/reference/rest.md have them',
   });
 
 function unknownField(name: string, fields: readonly string[]): string {

@@ -13,8 +13,8 @@ import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 
-/** The nginx configuration of docs/operating.md, run by the real nginx. */
-const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+/** The nginx configuration of docs/how-to/reverse-proxy.md, run by the real nginx. */
+const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/reverse-proxy.md'), 'utf8');
 const [, snippet = ''] = /^```nginx\n([\s\S]*?)^```/m.exec(page) ?? [];
 const program = findProgram('nginx');
 

@@ -1,16 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pages } from '../project/pages.ts';
 import { temporaryFolder } from '../service/program.ts';
 
 /** Files for those who run the published package; neither Docker nor systemd as a manager is needed to hold them. */
@@ -214,8 +207,7 @@ describe('the unit of systemd', () => {
 
 describe('the published package', () => {
   it('is installed from a tarball, because it is not in the registry', () => {
-    expect(read('docs/deployment.md')).toContain(`./solway-${manifest.version}.tgz`);
-    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+    expect(read('docs/how-to/install.md')).toContain(`./solway-${manifest.version}.tgz`);
     const fromRegistry = /\bnpm (?:i|install) (?:--?\S+ )*solway\b|\bnpx (?:\S+ )*solway\b/;
     expect(pages.filter((page) => fromRegistry.test(read(page)))).toEqual([]);
   });
@@ -229,7 +221,7 @@ describe('the published package', () => {
     const parsed = JSON.parse(told) as unknown;
     const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
     const paths = packed?.files.map(({ path }) => path) ?? [];
-    const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/deployment.md', 'LICENSE'];
+    const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/how-to/install.md', 'LICENSE'];
     const kept = ['packaging/solway.service', 'packaging/Dockerfile'];
     expect([...named, ...kept].filter((file) => !paths.includes(file))).toEqual([]);
     expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);

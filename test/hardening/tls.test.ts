@@ -195,7 +195,7 @@ describe('the docs', () => {
   const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
   it('show a configuration with which the service itself speaks TLS, on both ports', async () => {
-    const [, toml = ''] = /^### TLS$[\s\S]*?^```toml\n([\s\S]*?)^```/m.exec(page('operating.md')) ?? [];
+    const [, toml = ''] = /^```toml\n([\s\S]*?)^```/m.exec(page('how-to/tls.md')) ?? [];
     const files = { '/etc/solway/cert.pem': old.cert, '/etc/solway/key.pem': old.key };
     const configuration = Object.entries(files).reduce((text, [from, to]) => text.replaceAll(from, to), toml);
     const service = await startService({ configuration: `${configuration}\n[localnet]\nslot_ms = 50\n` });
@@ -208,7 +208,7 @@ describe('the docs', () => {
   });
 
   it('tell callers so', () => {
-    const transport = /^\*\*HTTP\.\*\* .*$/m.exec(page('json-rpc.md'))?.[0];
-    expect(transport).toContain('(operating.md#tls)');
+    const transport = /^.*\bHTTPS\b.*$/m.exec(page('reference/json-rpc.md'))?.[0];
+    expect(transport).toContain('(../how-to/tls.md)');
   });
 });

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentFields } from '../src/config/layers.ts';
+import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
+import { type FailureCode, failures } from '../src/protocol/errors.ts';
+import { subscriptions } from '../src/protocol/subscriptions.ts';
+import { failuresOf } from '../src/rest-api/failures.ts';
+import { endpoints } from '../src/rest-api/registry.ts';
+import { unaryRpcs } from '../src/streams/geyser/geyser-handler.ts';
+import { metricFamilies } from './project/metric-families.ts';
+import { blocks, pages, read, rowsIn, table } from './project/pages.ts';
+import { blocksIn, referenceBlocks, withBlocks } from './project/reference-blocks.ts';
+import { type RunningService, startService } from './service/start-service.ts';
+
+const reference = (name: string): string => `docs/reference/${name}.md`;
+
+/** The rows of a generated block. */
+const block = (page: string, name: string): string[][] =>
+  rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');
+
+describe('the generated parts of the documentation', () => {
+  it.each(pages.map((page) => [page]))('%s is current; else run npm run docs:reference', (page) => {
+    const text = read(page);
+    expect(text).toBe(withBlocks(text));
+  });
+
+  it('are all on some page', () => {
+    const used = pages.flatMap((page) => blocksIn(read(page)));
+    expect(used.sort()).toEqual(Object.keys(referenceBlocks).sort());
+  });
+
+  it('say what to do about each error and limit', () => {
+    const written = /(errors|close-codes|websocket-refusals|grpc-statuses|limits)$/;
+    const names = pages.flatMap((page) =>
+      blocksIn(read(page)).flatMap((name) => (written.test(name) ? [{ page, name }] : [])),
+    );
+    expect(names.length).toBeGreaterThan(8);
+    for (const { page, name } of names) {
+      const rows = block(page, name);
+      expect(rows.length).toBeGreaterThan(3);
+      expect(rows.filter((row) => (row.at(-1) ?? '') === '' || row.includes('unknown'))).toEqual([]);
+    }
+  });
+});
+
+describe('the reference of errors', () => {
+  const rows = [...block(reference('errors'), 'errors'), ...block(reference('errors'), 'rest-errors')];
+
+  it('has every failure, also those of each REST endpoint', () => {
+    const names = rows.map(([name]) => name);
+    expect(names.toSorted()).toEqual(Object.keys(failures).sort());
+    expect(endpoints.flatMap(failuresOf).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('shows the messages of the service', () => {
+    const samples = pages
+      .flatMap((page) => blocks(page, 'json'))
+      .map((text) => JSON.parse(text) as { error?: { code: number; message: string; data?: object } })
+      .flatMap(({ error }) => (error?.data === undefined ? [] : [error]));
+    expect(samples.length).toBeGreaterThan(0);
+    for (const { code, message, data } of samples) {
+      const row = failures[(data as { code: FailureCode }).code];
+      expect([row.rpc, row.text]).toEqual([code, message]);
+    }
+  });
+});
+
+describe('the reference of the interfaces', () => {
+  it('describes each kind of subscription, with messages that exist', () => {
+    const page = reference('websocket');
+    const section =
+      read(page)
+        .split(/^## Subscriptions$/m)[1]
+        ?.split(/^## /m)[0] ?? '';
+    const described = [...section.matchAll(/^### (.+)$/gm)].flatMap(([, names = '']) => names.split(', '));
+    expect(described.sort()).toEqual(Object.keys(subscriptions).sort());
+    const names = Object.values(subscriptions).flatMap((row) => [row.subscribe, row.notification]);
+    const messages = blocks(page, 'json').map(
+      (text) => JSON.parse(text) as { method?: string; result?: number },
+    );
+    expect(messages.length).toBeGreaterThan(8);
+    for (const { method, result } of messages) if (result === undefined) expect(names).toContain(method);
+  });
+
+  it('names every unary gRPC call', () => {
+    const named = table(reference('grpc'), 'Unary calls').flatMap(([names = '']) => names.split(', '));
+    expect(named.sort()).toEqual(unaryRpcs.map((name) => `\`${name}\``).sort());
+  });
+
+  it('names only gRPC calls that exist in grpcurl commands', () => {
+    const known = ['Subscribe', 'SubscribeDeshred', ...unaryRpcs];
+    const called = pages.flatMap((page) =>
+      [...read(page).matchAll(/grpcurl .* geyser\.Geyser\/(\w+)/g)].map(([, name = '']) => name),
+    );
+    expect(called.length).toBeGreaterThan(3);
+    expect(called.filter((name) => !known.includes(name))).toEqual([]);
+    const messages = pages.flatMap((page) => [...read(page).matchAll(/grpcurl .* -d '([^']+)'/g)]);
+    for (const [, message = ''] of messages) expect(() => JSON.parse(message)).not.toThrow();
+  });
+
+  it('counts the methods of the embedded ledger', () => {
+    const count = Object.keys(rpcHandlers).length;
+    expect(read(reference('embedded-ledger'))).toContain(`It answers ${count} methods;`);
+  });
+
+  it('names every environment variable', () => {
+    const named = new Set(
+      [...read(reference('cli')).matchAll(/`(SOLWAY_[A-Z_]+|DATABASE_URL|REDIS_URL)`/g)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    const others = ['SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE', 'SOLWAY_TOKEN'];
+    expect([...named].sort()).toEqual([...Object.keys(environmentFields), ...others].sort());
+  });
+});
+
+describe('metrics in the documentation', () => {
+  it('exist', () => {
+    const families = metricFamilies.map(({ name }) => name);
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/(?<!\$)\bsolway_[a-z0-9_]+(?![a-z0-9_…])/g)].map(([name]) => ({ page, name })),
+    );
+    expect(named.length).toBeGreaterThan(families.length);
+    expect(named.filter(({ name }) => !families.includes(name))).toEqual([]);
+  });
+
+  describe('of a running service', () => {
+    let service: RunningService;
+    beforeAll(async () => {
+      service = await startService({
+        configuration: '[localnet]\nslot_ms = 50\n[metrics]\nopen = true\n',
+      });
+    });
+    afterAll(() => service?.stop());
+
+    it('have the labels that the reference names', async () => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${service.key}` };
+      await fetch(service.ready.rpcUrl, { method: 'POST', headers, body });
+      const text = await (await fetch(`${service.ready.url}/metrics`)).text();
+      const labels = new Map(
+        [...text.matchAll(/^([a-z_0-9]+)(?:\{([^}]*)\})? /gm)].map(([, name = '', pairs = '']) => [
+          name.replace(/_(bucket|sum|count)$/, ''),
+          [...pairs.matchAll(/(\w+)="/g)]
+            .map(([, label = '']) => label)
+            .filter((label) => label !== 'worker'),
+        ]),
+      );
+      const rows = block(reference('metrics'), 'metrics');
+      expect(rows.length).toBe(metricFamilies.length);
+      for (const [cell = '', , , written = ''] of rows) {
+        const name = cell.slice(1, -1);
+        const named = [...written.matchAll(/`(\w+)`/g)].map(([, label]) => label);
+        const seen = labels.get(name);
+        if (seen !== undefined) expect([name, named.filter((label) => label !== 'le')]).toEqual([name, seen]);
+      }
+      expect(labels.size).toBeGreaterThan(35);
+    });
+  });
+});
