@@ -3,7 +3,7 @@ import { environmentFields } from '../src/config/layers.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
-import { failuresOf } from '../src/rest-api/failures.ts';
+import { failuresOf } from '../src/rest-api/endpoint.ts';
 import { endpoints } from '../src/rest-api/registry.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-handler.ts';
 import { metricFamilies } from './project/metric-families.ts';

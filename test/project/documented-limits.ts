@@ -8,7 +8,7 @@ import { subscriptionLimits } from '../../src/gateway/websocket/subscription-lim
 import { topicHubOptions } from '../../src/gateway/websocket/topic-hub.ts';
 import { FILTER_ADDRESSES_MAX } from '../../src/protocol/pubsub/transaction-filter.ts';
 import { envelopeLimits } from '../../src/protocol/request-envelope.ts';
-import { nftListLimits } from '../../src/rest-api/nft/nft-list-limits.ts';
+import { nftListLimits } from '../../src/rest-api/nft/load-nfts.ts';
 import { grpcServerOptions } from '../../src/servers/grpc/options.ts';
 import { httpOptions } from '../../src/servers/http/options.ts';
 import { uploadLimits } from '../../src/servers/rest/multipart.ts';
