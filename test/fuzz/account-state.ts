@@ -23,12 +23,12 @@ import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../src/sol
 export const from = "programs' accounts, through nodes";
 export const covers = [
   'base/bytes.ts',
-  'ledger/address-lookup-table.ts',
-  'ledger/nonce.ts',
-  'ledger/stake-state.ts',
+  'solana/address-lookup-table.ts',
+  'solana/nonce.ts',
+  'solana/stake-state.ts',
   'ledger/sysvar/',
-  'ledger/token/',
-  'ledger/vote-state.ts',
+  'solana/token/',
+  'solana/vote-state.ts',
 ];
 
 const decoders: readonly ((data: Uint8Array) => unknown)[] = [

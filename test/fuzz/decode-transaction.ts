@@ -14,12 +14,12 @@ import { sanitizeTransaction } from '../../src/solana/transaction/sanitize-trans
 
 export const from = 'clients and nodes';
 export const covers = [
-  'ledger/message/decode-message.ts',
-  'ledger/nonce.ts',
-  'ledger/short-vec.ts',
-  'ledger/transaction/compute-budget.ts',
-  'ledger/transaction/decode-transaction.ts',
-  'ledger/transaction/memo.ts',
+  'solana/message/message.ts',
+  'solana/nonce.ts',
+  'solana/short-vec.ts',
+  'solana/transaction/compute-budget.ts',
+  'solana/transaction/decode-transaction.ts',
+  'solana/transaction/memo.ts',
 ];
 
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));

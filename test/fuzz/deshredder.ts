@@ -1,7 +1,7 @@
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../shreds/deshred-rig.ts';
 
 export const from = 'whoever sends packets';
-export const covers = ['ledger/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'];
+export const covers = ['solana/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'];
 
 const made = generateSlot(9, [20_000, 500]);
 const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));

@@ -13,7 +13,7 @@ import { seeds as nfts } from './nft.ts';
 import { everyField } from './rest-request.ts';
 
 export const from = 'nodes, DAS servers and hosts of metadata';
-export const covers = ['insight/chain/chain.ts', 'insight/transaction/parse-told.ts'];
+export const covers = ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'];
 
 const routes = endpoints.map((endpoint, at) => ({
   endpoint,
@@ -124,7 +124,7 @@ function servicesOf(reported: Reported): Services {
     offChain: {
       read: async (uris: Iterable<string>) => new Map([...uris].map((uri) => [uri, reported.json ?? null])),
     },
-    das: { has: () => reported.das !== undefined, send: async () => reported.das ?? null },
+    das: { has: () => reported.das !== undefined, request: async () => reported.das ?? null },
     tokenList: noTokenList,
     settings: { historyDays: 30_000, domainSuffix: '.sol' },
   } as unknown as Services;

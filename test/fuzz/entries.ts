@@ -3,7 +3,7 @@ import { encodeEntries, measureEntries, readEntries, readTransactions } from '..
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 
 export const from = 'leaders, through shreds';
-export const covers = ['ledger/entry/read-entries.ts', 'ledger/transaction/wire-transaction.ts'];
+export const covers = ['solana/entries.ts', 'solana/transaction/wire-transaction.ts'];
 
 const transaction = Uint8Array.from([
   1,

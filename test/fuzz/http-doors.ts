@@ -10,11 +10,11 @@ import { type HttpResponse, parseResponses } from '../servers/parse-responses.ts
 
 export const from = 'clients';
 export const covers = [
-  'http1/llhttp.ts',
-  'http1/plain-fields.ts',
-  'servers/credential.ts',
+  'http/llhttp.ts',
+  'http/simple-header-parser.ts',
+  'servers/caller.ts',
   'servers/raw/',
-  'servers/request-body.ts',
+  'servers/http/decode.ts',
 ];
 
 /** Answers what it was asked at once; "good" is the only key. */

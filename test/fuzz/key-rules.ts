@@ -6,7 +6,7 @@ import { refusalOf } from '../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 
 export const from = 'clients of the control API';
-export const covers = ['access/key-rules.ts', 'base/ip-address.ts', 'control/keys/'];
+export const covers = ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'];
 
 /** Ranges, origins and methods, a line each with commas between them. */
 export const seeds: readonly Uint8Array[] = [

@@ -15,13 +15,13 @@ import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the disk';
 export const covers = [
-  'ledger/ed25519.ts',
-  'localnet/account-codec.ts',
-  'localnet/account-file.ts',
-  'localnet/frame.ts',
-  'localnet/ledger-dir.ts',
-  'localnet/ledger-lock.ts',
-  'localnet/snapshot-file.ts',
+  'solana/ed25519.ts',
+  'localnet/history/account-codec.ts',
+  'localnet/genesis/account-file.ts',
+  'localnet/history/frame.ts',
+  'localnet/genesis/ledger-dir.ts',
+  'localnet/genesis/ledger-lock.ts',
+  'localnet/history/snapshot-file.ts',
 ];
 
 const keypair = Keypair.fromSeed(new Uint8Array(32).fill(7));

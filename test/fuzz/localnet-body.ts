@@ -5,7 +5,7 @@ import { answer, type Methods } from '../../src/localnet/http/handle-request.ts'
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
 export const from = 'clients of the embedded ledger';
-export const covers = ['localnet/http/answer.ts'];
+export const covers = ['localnet/http/handle-request.ts'];
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"echo","params":[5,{"a":18446744073709551615}]}';
 

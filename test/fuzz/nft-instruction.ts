@@ -5,7 +5,7 @@ import { nftPrograms } from '../../src/decoding/transaction/nft/nft-programs.ts'
 import { addressFromBytes } from '../../src/solana/address.ts';
 
 export const from = 'transactions, through nodes';
-export const covers = ['insight/borsh.ts', 'insight/transaction/nft/'];
+export const covers = ['decoding/borsh.ts', 'decoding/transaction/nft/'];
 
 /** Readers of what programs of NFTs do: whatever bytes and accounts they get, they only tell or do not know. */
 

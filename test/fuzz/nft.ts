@@ -21,7 +21,7 @@ import { dasAsset } from '../decoding/nft/fake-das.ts';
 import { token2022Mint } from '../decoding/nft/token-2022-mint.ts';
 
 export const from = "programs' accounts, DAS servers, and hosts of metadata";
-export const covers = ['insight/borsh.ts', 'insight/nft/'];
+export const covers = ['decoding/borsh.ts', 'decoding/nft/'];
 
 const someone = 'SysvarC1ock11111111111111111111111111111111' as Address;
 

@@ -19,11 +19,11 @@ import { seeds as blocks } from './ui-block.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/encoding/read-ui-block.ts',
+  'solana/encoding/read-ui-block.ts',
   'upstream/feeds/chain-reader.ts',
-  'upstream/feeds/gap/account-reading.ts',
+  'upstream/feeds/gap/read-accounts.ts',
   'upstream/feeds/geyser/late-signatures.ts',
-  'upstream/feeds/geyser/mints.ts',
+  'upstream/feeds/geyser/mint-cache.ts',
 ];
 
 const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

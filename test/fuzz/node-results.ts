@@ -25,15 +25,15 @@ import { accepted } from './engine/accepted.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'ledger/encoding/read-ui-account.ts',
-  'ledger/encoding/read-ui-meta.ts',
+  'localnet/history/account-codec.ts',
+  'solana/encoding/read-ui-meta.ts',
   'upstream/retry/attempt.ts',
   'upstream/confirmations/watched-transaction.ts',
-  'upstream/feeds/gap/canonical-json.ts',
-  'upstream/feeds/gap/context.ts',
-  'upstream/feeds/gap/root-gap.ts',
+  'upstream/feeds/gap/account-gap.ts',
+  'upstream/feeds/gap/continuity.ts',
+  'upstream/feeds/gap/slot-gap.ts',
   'upstream/feeds/signature-statuses.ts',
-  'upstream/feeds/slot-info.ts',
+  'upstream/feeds/pubsub-message.ts',
   'upstream/shreds/leader-schedule.ts',
 ];
 

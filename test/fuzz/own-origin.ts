@@ -3,7 +3,7 @@ import { ApiError } from '../../src/control/api/api-error.ts';
 import { accepted } from './engine/accepted.ts';
 
 export const from = 'browsers';
-export const covers = ['control/accounts/own-origin.ts'];
+export const covers = ['control/accounts/same-origin.ts'];
 
 const PUBLIC = 'https://solway.example';
 const FALLBACK = 'http://gateway.example:8899';

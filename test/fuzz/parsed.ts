@@ -11,7 +11,7 @@ import { lamports } from '../../src/solana/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
 export const from = "transactions and programs' accounts, through nodes";
-export const covers = ['ledger/parsed/', 'ledger/token/mint-scale.ts'];
+export const covers = ['solana/parsed/', 'solana/token/extensions.ts'];
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');

@@ -14,7 +14,7 @@ import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 
 export const from = 'transactions, through nodes';
-export const covers = ['insight/borsh.ts', 'insight/transaction/events/', 'insight/transaction/swap/'];
+export const covers = ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'];
 
 const known = [...dexPrograms.keys()];
 const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];

@@ -6,7 +6,7 @@ import { RequestBudget, RequestFrames } from '../../src/servers/grpc/decode.ts';
 import { seeds as requests } from './subscribe-request.ts';
 
 export const from = 'clients';
-export const covers = ['protocol/grpc/frames.ts', 'servers/grpc/request-frames.ts'];
+export const covers = ['protocol/grpc/frames.ts', 'servers/grpc/decode.ts'];
 
 const MESSAGE_MAX_BYTES = 4_096;
 /** Room for one message that has begun. */

@@ -3,8 +3,8 @@ import { HttpResponseReader } from '../../src/upstream/http-client/http-response
 
 export const from = 'nodes';
 export const covers = [
-  'http1/llhttp.ts',
-  'http1/plain-fields.ts',
+  'http/llhttp.ts',
+  'http/simple-header-parser.ts',
   'upstream/http-client/http-response-reader.ts',
 ];
 

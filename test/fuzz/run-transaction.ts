@@ -9,9 +9,9 @@ import { nativeMint } from '../../src/solana/programs.ts';
 
 export const from = 'nodes';
 export const covers = [
-  'insight/transaction/flatten-instructions.ts',
-  'insight/transaction/parse-transaction.ts',
-  'insight/transaction/read-run-transaction.ts',
+  'decoding/transaction/flatten-instructions.ts',
+  'decoding/transaction/parse-transaction.ts',
+  'decoding/transaction/read-executed-transaction.ts',
 ];
 
 /** Programs that are known, and a few keys that are none. */

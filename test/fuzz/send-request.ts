@@ -6,7 +6,7 @@ import { seeds as transactions } from './decode-transaction.ts';
 
 export const from = 'clients';
 export const covers = [
-  'ledger/transaction/wire-transaction.ts',
+  'solana/transaction/wire-transaction.ts',
   'protocol/rpc/sendTransaction.ts',
   'upstream/submit/submit-request.ts',
   'upstream/transaction-signature.ts',

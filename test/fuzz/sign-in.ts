@@ -5,7 +5,7 @@ import { ApiError } from '../../src/control/api/api-error.ts';
 import { acceptedLater } from './engine/accepted.ts';
 
 export const from = 'browsers';
-export const covers = ['control/accounts/sign-in-door.ts', 'control/accounts/sign-up.ts'];
+export const covers = ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'];
 
 const paths = [
   ...['POST /sign-in/email', 'POST /sign-up/email', 'POST /sign-in/oauth2', 'POST /update-user'],

@@ -11,7 +11,7 @@ import { programs } from '../../src/solana/programs.ts';
 import { lamports } from '../../src/solana/units.ts';
 
 export const from = "programs' accounts, through nodes";
-export const covers = ['insight/sns/name-account.ts', 'insight/sns/tokenized-domain.ts'];
+export const covers = ['decoding/sns/name-account.ts', 'decoding/sns/domains.ts'];
 
 const owners = [snsPrograms.names, snsPrograms.offers, programs.token, metadataProgram];
 

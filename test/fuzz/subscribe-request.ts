@@ -27,7 +27,7 @@ export const covers = [
   'protocol/geyser/request/',
   'protocol/geyser/unary.ts',
   'protocol/grpc/reflection.ts',
-  'servers/grpc/health-calls.ts',
+  'servers/grpc/standard-services.ts',
 ];
 
 const key = addressFromBytes(new Uint8Array(32).fill(7));

@@ -4,7 +4,7 @@ import { TableLoader } from '../../src/upstream/shreds/lookup-tables.ts';
 import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 
 export const from = 'nodes';
-export const covers = ['upstream/shreds/table-reads.ts'];
+export const covers = ['upstream/shreds/lookup-tables.ts'];
 
 const TABLE = `{"owner":"${programs.addressLookupTable}","data":["AQAAAA==","base64"],"lamports":1}`;
 

@@ -5,7 +5,7 @@ import { lamports, U64_MAX } from '../../src/solana/units.ts';
 import { seeds as accounts } from './parsed.ts';
 
 export const from = "programs' accounts, through nodes";
-export const covers = ['insight/token/mint-extensions.ts', 'insight/token/token-mint.ts'];
+export const covers = ['decoding/token/token-mint.ts', 'decoding/token/token-mint.ts'];
 
 const MINT = programs.vote;
 

@@ -6,7 +6,7 @@ import {
 import { mediaTypeOf } from '../../src/control/storage/media-type.ts';
 
 export const from = 'clients and the disk';
-export const covers = ['control/storage/about.ts'];
+export const covers = ['control/storage/file-metadata.ts'];
 
 /** What is written about a file; or its name, a line break, and its type. */
 export const seeds: readonly Uint8Array[] = [
