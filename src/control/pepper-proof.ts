@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
-import { notExpired } from './keys/expired-keys.ts';
+import { notExpired } from './keys/key-quota.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 

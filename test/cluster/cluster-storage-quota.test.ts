@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
 import { ClusterStorageQuota } from '../../src/app/cluster/cluster-storage-quota.ts';
+import type { SharedStorageQuota } from '../../src/control/storage/file-store.ts';
 import {
   openEmbeddedStorage,
   openStorageCounter,
   type Storage,
 } from '../../src/control/storage/open-storage.ts';
-import type { SharedStorageQuota } from '../../src/control/storage/storage-quota.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { temporaryFolder } from '../service/program.ts';
 

@@ -1,9 +1,5 @@
-import {
-  parseMetadata,
-  sanitizeMetadata,
-  serializeMetadata,
-} from '../../src/control/storage/file-metadata.ts';
-import { mediaTypeOf } from '../../src/control/storage/media-type.ts';
+import { parseMetadata, sanitizeMetadata, serializeMetadata } from '../../src/control/storage/file-store.ts';
+import { mediaTypeOf } from '../../src/control/storage/upload-spool.ts';
 
 export const from = 'clients and the disk';
 export const covers = ['control/storage/about.ts'];

@@ -8,7 +8,7 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { openPinnedStorage, type Storage } from '../../src/control/storage/open-storage.ts';
-import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
+import type { PinningServiceLimits } from '../../src/control/storage/pinning-backend.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
 import { bodyOf, type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';

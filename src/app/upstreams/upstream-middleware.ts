@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { describeRedisError } from '../../control/shared/describe-redis-error.ts';
-import { RedisCacheClient } from '../../control/shared/redis-cache-client.ts';
+import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { CacheTtls } from '../../upstream/cache/cache-ttl.ts';
 import { type CallKeyLimits, CallKeys } from '../../upstream/cache/call-key.ts';

@@ -1,14 +1,17 @@
 import type { Attempt } from '../../gateway/auth/attempt-limiter.ts';
 import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema } from '../api/contract/values.ts';
-import { FailedSignInLog } from './failed-sign-in-log.ts';
-import { passwordHashQueueFull } from './password-hash-queue.ts';
-import { currentRequest, type RequestMetadata } from './request-metadata.ts';
 import { checkSameOrigin } from './same-origin.ts';
-import { SignInAttemptLimiter } from './sign-in-attempt-limiter.ts';
-import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
+import { FailedSignInLog, SignInAttemptLimiter } from './sign-in-attempts.ts';
+import {
+  AUTH_PREFIX,
+  CLIENT_ADDRESS,
+  passwordHashQueueFull,
+  type SignInLibrary,
+  type SignInParts,
+} from './sign-in-library.ts';
 import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
-import { tokenDigest } from './sign-in-store.ts';
+import { currentRequest, type RequestMetadata, tokenDigest } from './sign-in-store.ts';
 import { signUp } from './sign-up.ts';
 
 /** A request to sign in, read as far as its wire goes. */

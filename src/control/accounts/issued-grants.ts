@@ -1,13 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
-import type { MemberRole } from './roles.ts';
+import { type MemberRole, roleAllows } from './roles.ts';
 
 /** Who changes somebody's rights, when and from where, for the audit log. */
-export type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
+type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** What a token or an invitation lets its holder do. */
-export type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
+type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
 /** The actor as the audit log names them, the tokens that they made, those that these made, and so on. */
 const withLineage = (db: Kysely<Schema>, actor: string) =>
@@ -75,4 +75,36 @@ export async function revokeIssuedGrants(
   const all = entries.map((entry) => ({ ...entry, ...from, requestId: by.requestId ?? null, keyId: null }));
   await writeAudits(trx, version, all);
   return entries.length;
+}
+
+/** What somebody may still hand out who is no operator. */
+async function grantPredicateFor(
+  trx: Transaction<Schema>,
+  userId: string,
+): Promise<(grant: Grant) => boolean> {
+  const rows = await trx
+    .selectFrom('member')
+    .select(['customer_id', 'role'])
+    .where('user_id', '=', userId)
+    .execute();
+  const roles = new Map(rows.map(({ customer_id, role }) => [customer_id, role]));
+  return ({ customer, isOperator, role }) => {
+    const own = customer === null || isOperator ? undefined : roles.get(customer);
+    return own !== undefined && roleAllows(own, role);
+  };
+}
+
+/**
+ * Ends the tokens and takes back the open invitations that somebody made and could not make any more, with a line in the
+ * audit log for each: nobody keeps by a token what was taken from them. What their tokens made counts as theirs. Call it
+ * in the transaction that took rights away, behind the change.
+ */
+export async function revokeExcessGrants(
+  trx: Transaction<Schema>,
+  user: Readonly<{ id: string; email: string }>,
+  by: AuditContext,
+): Promise<void> {
+  const query = trx.selectFrom('auth_user').select('isOperator').where('id', '=', user.id);
+  if ((await query.executeTakeFirst())?.isOperator === 1) return;
+  await revokeIssuedGrants(trx, `user:${user.email}`, by, await grantPredicateFor(trx, user.id));
 }

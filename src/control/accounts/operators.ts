@@ -4,7 +4,7 @@ import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { addInvitation } from './invitations.ts';
-import { revokeExcessGrants } from './revoke-excess-grants.ts';
+import { revokeExcessGrants } from './issued-grants.ts';
 import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 
 /** Whoever acts at the machine itself. */

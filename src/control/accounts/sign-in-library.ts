@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import { APIError, createAuthMiddleware, getAuthoritativeSessionFromCtx } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
 import { betterAuth } from 'better-auth/minimal';
@@ -9,11 +9,77 @@ import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountOptions, OidcProvider } from './account-options.ts';
 import { isInvited } from './invitations.ts';
-import { PasswordHashQueue } from './password-hash-queue.ts';
-import { signInSecrets } from './sign-in-secret.ts';
-import { signInStore } from './sign-in-store.ts';
-import { revokeTrustedBrowsers } from './trusted-browsers.ts';
-import { markCodeUsed } from './used-otp-codes.ts';
+import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
+
+const PURPOSE = 'solway sign-in v1';
+
+/**
+ * The secrets with which cookies are signed and second factors encrypted, one for each pepper and none of them the
+ * pepper; the current one first. They are not stored.
+ */
+function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
+  return [...secrets]
+    .sort(([a], [b]) => Number(b === current) - Number(a === current))
+    .map(([version, pepper]) => ({
+      version,
+      value: Buffer.from(hkdfSync('sha256', pepper, Buffer.alloc(0), PURPOSE, 32)).toString('base64url'),
+    }));
+}
+
+/** Longer than a code of the second factor holds, with the codes before and after it; milliseconds. */
+const CODE_LIFE_MS = 5 * 60_000;
+
+/** Takes a code for its user. @returns false when it was tried before, by whomever. */
+async function markCodeUsed(store: Store, userId: string, digest: string, now: number): Promise<boolean> {
+  await store.db
+    .deleteFrom('auth_tried_code')
+    .where('user_id', '=', userId)
+    .where('tried_at', '<', now - CODE_LIFE_MS)
+    .execute();
+  const taken = await store.db
+    .insertInto('auth_tried_code')
+    .values({ user_id: userId, code_digest: digest, tried_at: now })
+    .onConflict((conflict) => conflict.columns(['user_id', 'code_digest']).doNothing())
+    .executeTakeFirst();
+  return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** More passwords are to be hashed than wait for it. */
+export const passwordHashQueueFull = (): ApiError =>
+  new ApiError(503, 'OVERLOADED', 'too many are signing in: try again soon', { retryAfter: 5 });
+
+/**
+ * Turns at hashing passwords, which is made to be dear: a flood of log-ins must leave cores and memory to the others.
+ */
+class PasswordHashQueue {
+  readonly #max: number;
+  readonly #waitingMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor({ hashesMax, hashesWaitingMax }: { hashesMax: number; hashesWaitingMax: number }) {
+    this.#max = hashesMax;
+    this.#waitingMax = hashesWaitingMax;
+  }
+
+  /** @throws ApiError 503 when too many wait already. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#max) await this.#waitForSlot();
+    else this.#running++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+
+  #waitForSlot(): Promise<void> {
+    if (this.#waiting.length >= this.#waitingMax) throw passwordHashQueueFull();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
 
 /** What stands before the paths of signing in. */
 export const AUTH_PREFIX = '/api/auth';

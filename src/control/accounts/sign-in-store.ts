@@ -1,12 +1,98 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { nextVersion, transact, writeAudit } from '../database/transaction.ts';
-import { currentRequest } from './request-metadata.ts';
-import { actionOf, type SignInWrite, signInEntry, userIdOf } from './sign-in-audit.ts';
-import { revokeTrustedBrowsersAfter } from './trusted-browsers.ts';
+import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
+
+/** Where a change comes from, for the audit log. */
+export type RequestMetadata = Readonly<{
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+}>;
+
+export const noRequestMetadata: RequestMetadata = { address: null, userAgent: null, requestId: null };
+
+/** The request that is being answered, for what the sign-in library writes: it knows no audit log. */
+export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
+
+/** What the sign-in library writes to the store. */
+type SignInWrite = Readonly<{
+  table: string;
+  operation: 'create' | 'update' | 'delete';
+  /** The rows as they are after it; those that were deleted. */
+  rows: readonly Readonly<Record<string, unknown>>[];
+  /** Names of the columns that an update sets. */
+  columns: readonly string[];
+}>;
+
+/** The name of a write in the audit log; null for what is no change that anybody made. */
+function actionOf({ table, operation, columns, rows }: SignInWrite): string | null {
+  if (rows.length === 0) return null;
+  if (table === 'auth_session') {
+    const actions = { create: 'session.create', update: null, delete: 'session.delete' };
+    return actions[operation];
+  }
+  if (table === 'auth_account') {
+    if (operation === 'update') return columns.includes('password') ? 'user.password' : null;
+    return operation === 'create' ? 'user.way-in' : 'user.way-in-delete';
+  }
+  if (table === 'auth_two_factor') {
+    if (operation === 'update') return columns.includes('verified') ? 'user.two-factor-change' : null;
+    return operation === 'create' ? 'user.two-factor-begin' : 'user.two-factor-end';
+  }
+  return table === 'auth_user' ? `user.${operation}` : null;
+}
+
+/** Whose rows they are. */
+function userIdOf({ table, rows }: SignInWrite): string | null {
+  const id = rows[0]?.[table === 'auth_user' ? 'id' : 'userId'];
+  return typeof id === 'string' ? id : null;
+}
+
+/** The audit line of a write by a user themselves. */
+function signInEntry(
+  write: SignInWrite,
+  action: string,
+  email: string | null,
+  at: number,
+  metadata: RequestMetadata = noRequestMetadata,
+): AuditEntry {
+  const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
+  const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
+  const provider = write.rows[0]?.providerId;
+  const detail = {
+    ...columns,
+    ...(write.rows.length > 1 && { count: write.rows.length }),
+    ...(typeof provider === 'string' && { provider }),
+  };
+  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...metadata };
+}
+
+const fieldsOf = (columns: readonly string[]): string =>
+  columns.filter((name) => name !== 'updatedAt').join(',');
+
+/** Changes after which a browser must prove anew that it is its user's. */
+const revokingActions: ReadonlySet<string | null> = new Set([
+  ...['user.password', 'user.way-in', 'user.way-in-delete'],
+  ...['user.two-factor-begin', 'user.two-factor-change', 'user.two-factor-end'],
+]);
+
+/**
+ * Ends what spares browsers of a user the second factor; the library ends that of the browser alone that disables the
+ * factor. Sign-ins that wait for their code, and links for a new password, end along.
+ */
+export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string): Promise<void> {
+  await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
+}
+
+/** Ends it where a write changes the factor, the password or another way in. */
+async function revokeTrustedBrowsersAfter(db: Kysely<Schema>, write: SignInWrite): Promise<void> {
+  const userId = userIdOf(write);
+  if (userId !== null && revokingActions.has(actionOf(write))) await revokeTrustedBrowsers(db, userId);
+}
 
 type Row = Record<string, unknown>;
 /** The library names tables and columns at run time; they are those of tables/accounts.ts. */

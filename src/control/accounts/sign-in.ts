@@ -5,7 +5,7 @@ import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
 import { AuthGuard } from './auth-guard.ts';
 import { checkSameOrigin } from './same-origin.ts';
-import { startAttempt, subnetOf } from './sign-in-attempt-limiter.ts';
+import { startAttempt, subnetOf } from './sign-in-attempts.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 
 /** How long a provider may take to say what it offers, and how long until it is asked again; milliseconds. */

@@ -4,10 +4,10 @@ import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { findInvitationByToken, noSuchInvitation } from './invitations.ts';
-import { passwordHashQueueFull } from './password-hash-queue.ts';
-import { currentRequest, noRequestMetadata } from './request-metadata.ts';
 import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
+import { passwordHashQueueFull } from './sign-in-library.ts';
 import { NAME_RULE } from './sign-in-routes.ts';
+import { currentRequest, noRequestMetadata } from './sign-in-store.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 

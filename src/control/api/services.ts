@@ -2,22 +2,13 @@ import type { RpcClient } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { AuditEntry } from '../database/transaction.ts';
-import type { ScannerKey } from '../keys/scanner-signature.ts';
-import type { NodeServices } from '../nodes/node-services.ts';
-import type { MailRateLimiter } from '../notices/mail-rate-limiter.ts';
-import type { NoticeLimits } from '../notices/notice-limits.ts';
-import type { WebhookSender } from '../notices/webhook.ts';
+import type { ScannerKey } from '../keys/leaked-keys.ts';
+import type { NodeServices } from '../nodes/node-feed.ts';
+import type { Mailer, MailRateLimiter } from '../notifications/email.ts';
+import type { NoticeLimits } from '../notifications/notice.ts';
+import type { WebhookSender } from '../notifications/webhooks.ts';
 import type { Peppers } from '../pepper.ts';
 import type { LogTails } from '../requests/log-tails.ts';
-
-/** Mail as the operator configured it. */
-export interface Mailer {
-  /**
-   * @param message - one that is urgent, such as a link for a new password, has places that others leave free.
-   * @throws Error when it could not be handed over.
-   */
-  send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
-}
 
 /** What handlers of the control API stand on. What other floors have is described as it is needed here. */
 export type ApiServices = Readonly<{

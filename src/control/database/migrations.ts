@@ -1,10 +1,49 @@
-import { type Kysely, sql } from 'kysely';
-import { makeAppendOnly, makeIrreplaceable } from './append-only.ts';
+import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import type { Schema } from './schema.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNodeTables } from './tables/nodes.ts';
 import { createNoticeTables } from './tables/notices.ts';
 import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
+
+/**
+ * Lets nobody who holds a connection change or delete rows of a table, whatever program it is: rows are only added. The
+ * one thing that both dialects say in words of their own.
+ */
+async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
+  const statements =
+    db.getExecutor().adapter instanceof PostgresAdapter ? inPostgres(table) : inSqlite(table);
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+const inSqlite = (table: string): string[] =>
+  ['update', 'delete'].map(
+    (change) =>
+      `create trigger ${table}_no_${change} before ${change} on ${table} ` +
+      `begin select raise(abort, '${table} is append-only'); end`,
+  );
+
+const inPostgres = (table: string): string[] => [
+  `create or replace function ${table}_append_only() returns trigger language plpgsql as ` +
+    `$$ begin raise exception '${table} is append-only'; end $$`,
+  `create trigger ${table}_no_change before update or delete on ${table} ` +
+    `for each row execute function ${table}_append_only()`,
+];
+
+/**
+ * Closes two ways around it: rows that take the place of others (`insert or replace`, whose deletions SQLite tells no
+ * trigger of), and emptying the whole table, of which PostgreSQL tells triggers of rows nothing.
+ */
+async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const statement = isPostgres
+    ? `create trigger ${table}_no_truncate before truncate on ${table} ` +
+      `for each statement execute function ${table}_append_only()`
+    : `create trigger ${table}_no_replace before insert on ${table} ` +
+      `when exists (select 1 from ${table} where id = new.id) ` +
+      `begin select raise(abort, '${table} is append-only'); end`;
+  await sql.raw(statement).execute(db);
+}
 
 /** One step of the schema. Steps are never edited once released: a change is a new step. */
 export type Migration = Readonly<{
@@ -270,3 +309,64 @@ export const migrations: readonly Migration[] = [
     up: (db) => addNumber(db, 'notice_target', 'tested_at', 0),
   },
 ];
+
+/** Any number will do that no other program takes on the same server: "solway" in ASCII. */
+const ADVISORY_LOCK = 0x736f6c776179;
+
+/** The database was written by a newer program. Going on could damage it. */
+export class SchemaTooNewError extends Error {
+  constructor(found: number, latest: number) {
+    super(
+      `the database has schema ${found}, this program knows schemas up to ${latest}: ` +
+        'a newer Solway has written it. Start that version again, or restore the copy made before the update',
+    );
+    this.name = 'SchemaTooNewError';
+  }
+}
+
+type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
+
+/** Two programs that start at once migrate one after the other; SQLite transactions exclude each other anyway. */
+async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
+  if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
+}
+
+async function currentSchema(trx: Transaction<Schema>): Promise<number> {
+  await trx.schema
+    .createTable('schema_migration')
+    .ifNotExists()
+    .addColumn('number', 'integer', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('applied_at', 'bigint', (column) => column.notNull())
+    .execute();
+  const row = await trx
+    .selectFrom('schema_migration')
+    .select((select) => select.fn.max('number').as('number'))
+    .executeTakeFirst();
+  return row?.number ?? 0;
+}
+
+/**
+ * Brings the schema forward, all steps in one transaction: after a failure the database is as it was.
+ * @returns the numbers of the schema before, 0 for none, and after.
+ * @throws SchemaTooNewError
+ */
+export async function migrate(
+  target: Target,
+  steps: readonly Migration[] = migrations,
+): Promise<Readonly<{ from: number; to: number }>> {
+  return target.db.transaction().execute(async (trx) => {
+    await lock(target.dialect, trx);
+    const current = await currentSchema(trx);
+    const latest = steps.at(-1)?.number ?? 0;
+    if (current > latest) throw new SchemaTooNewError(current, latest);
+    for (const step of steps.filter(({ number }) => number > current)) {
+      await step.up(trx as unknown as Kysely<unknown>);
+      await trx
+        .insertInto('schema_migration')
+        .values({ number: step.number, name: step.name, applied_at: Date.now() })
+        .execute();
+    }
+    return { from: current, to: latest };
+  });
+}

@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { makeFolder } from '../../base/make-folder.ts';
-import { migrate } from './migrate.ts';
+import { migrate } from './migrations.ts';
 import { openPostgres, type PostgresOptions, watchPostgres } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';

@@ -1,9 +1,25 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { KeyTable, Schema } from '../database/schema.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
-import { checkExpiry, checkName, omitUndefined, requirePlan } from './create-key.ts';
-import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  nextVersion,
+  nextVersions,
+  transactAndNotify,
+  writeAudit,
+  writeAudits,
+} from '../database/transaction.ts';
+import { checkExpiry, checkName, insertKey, type NewKey, omitUndefined, requirePlan } from './create-key.ts';
+import { assertKeyQuota } from './key-quota.ts';
+import {
+  auditEntry,
+  beforeAndAfter,
+  KeyRefusedError,
+  type KeyRegister,
+  type KeyView,
+  refuseField,
+  requireKey,
+  type VisibleKeyStatus,
+  viewKey,
+} from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, type RuleColumns } from './rule-columns.ts';
 
 /** What may be changed of a key; what is left out stays. */
@@ -100,5 +116,233 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
     }
     await writeAudit(trx, version, auditEntry(register, 'key.change', row, detail));
     return viewKey(await requireKey(trx, id, register), now);
+  });
+}
+
+type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
+
+const stateDetail = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 'expires_at'>) => ({
+  state,
+  expiresAt,
+});
+
+const changed = (row: KeyTable, change: Change) =>
+  beforeAndAfter(stateDetail(row), stateDetail({ ...row, ...change }));
+
+/**
+ * Reads the key, asks `decide` what is to change (null: it is already so) and writes it with its audit line.
+ */
+function changeState(
+  register: KeyRegister,
+  id: string,
+  action: string,
+  decide: (row: KeyTable) => Change | null,
+): Promise<KeyView> {
+  return transactAndNotify(register.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const row = await requireKey(trx, id, register);
+    const change = decide(row);
+    if (change === null) return viewKey(row, register.now());
+    await trx
+      .updateTable('api_key')
+      .set({ ...change, version })
+      .where('id', '=', id)
+      .execute();
+    await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
+    return viewKey({ ...row, ...change, version }, register.now());
+  });
+}
+
+function refuse(
+  { id, state }: Pick<KeyTable, 'id'> & { state: VisibleKeyStatus },
+  what: string,
+  remedy: string,
+): never {
+  throw new KeyRefusedError('wrong-state', `key ${id} cannot be ${what}: it is ${state}, ${remedy}`);
+}
+
+/** A key whose time has passed cannot be stopped, nor work again, whatever state is stored. */
+function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
+  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final: create a new key');
+}
+
+/** Ends a key for ever. Revoking a revoked key changes nothing. @throws KeyRefusedError not-found */
+export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.revoke', (row) =>
+    row.state === 'revoked' ? null : { state: 'revoked' },
+  );
+}
+
+/** Stops a key until it is enabled again. @throws KeyRefusedError */
+export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.disable', (row) => {
+    if (row.state === 'disabled') return null;
+    if (row.state === 'revoked') refuse(row, 'disabled', 'which is final');
+    refuseExpired(row, register.now(), 'disabled');
+    return { state: 'disabled' };
+  });
+}
+
+/** Lets a disabled key work again; one that was being replaced goes on being so. @throws KeyRefusedError */
+export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
+  return changeState(register, id, 'key.enable', (row) => {
+    if (row.state === 'revoked') refuse(row, 'enabled', 'which is final: create a new key');
+    refuseExpired(row, register.now(), 'enabled');
+    if (row.state === 'active' || row.state === 'rotating') return null;
+    return { state: row.replaced_by === null ? 'active' : 'rotating' };
+  });
+}
+
+/**
+ * Ends the overlap of a rotation at `expiresAt` instead of later; now when it is not given.
+ * @throws KeyRefusedError
+ */
+export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
+  return changeState(register, id, 'key.cut-overlap', (row) => {
+    if (row.state !== 'rotating') refuse(row, 'cut short', 'and only a key that is being replaced can be');
+    const end = Math.max(expiresAt ?? 0, register.now());
+    if (row.expires_at !== null && row.expires_at <= end) return null;
+    return { expires_at: end };
+  });
+}
+
+/** Longest overlap of a rotation, in milliseconds. */
+export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
+/** The overlap that is taken when none is given, in milliseconds. */
+export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
+
+/** @throws KeyRefusedError wrong-state */
+function checkRotatable(row: KeyTable, now: number): void {
+  const { state } = viewKey(row, now);
+  if (state === 'active') return;
+  const remedies = {
+    rotating: `it is already being replaced by ${row.replaced_by}: rotate that one`,
+    disabled: 'it is disabled: enable it first',
+    expired: 'it has expired: create a new key',
+    revoked: 'it is revoked: create a new key',
+  };
+  throw new KeyRefusedError('wrong-state', `key ${row.id} cannot be rotated, ${remedies[state]}`);
+}
+
+/** @throws KeyRefusedError invalid */
+export function checkOverlap(overlapMs: number): void {
+  if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
+  refuseField('overlapMs', 'the overlap of a rotation is 0 to 90 days');
+}
+
+/**
+ * Makes a new key in the family of an active one. The old key goes on for `overlapMs` (0: it ends at once), and
+ * the new one inherits all that the old one is and may, its expiry too: a rotation never lengthens what was granted.
+ * @throws KeyRefusedError
+ */
+export function rotateKey(
+  register: KeyRegister,
+  id: string,
+  overlapMs: number = OVERLAP_DEFAULT_MS,
+): Promise<NewKey & { old: KeyView }> {
+  return transactAndNotify(register.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const now = register.now();
+    // One time for the whole rotation, so that old and new key meet exactly.
+    const atNow = { ...register, now: () => now };
+    checkOverlap(overlapMs);
+    const row = await requireKey(trx, id, register);
+    checkRotatable(row, now);
+    await assertKeyQuota(trx, register, row.customer_id, version);
+    const { row: newRow, ...created } = await insertKey(atNow, trx, version, row);
+    await writeAudit(trx, version, auditEntry(atNow, 'key.create', newRow, { rotationOf: id }));
+    const old = await retire(trx, row, newRow.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
+    const detail = { replacedBy: newRow.id, ...beforeAndAfter(stateAndExpiry(row), stateAndExpiry(old)) };
+    await writeAudit(trx, old.version, auditEntry(atNow, 'key.rotate', row, detail));
+    return { ...created, old: viewKey(old, now) };
+  });
+}
+
+const stateAndExpiry = (row: KeyTable) => ({ state: row.state, expiresAt: row.expires_at });
+
+async function retire(
+  trx: Transaction<Schema>,
+  row: KeyTable,
+  replacedBy: string,
+  expiresAt: number,
+): Promise<KeyTable> {
+  const version = await nextVersion(trx);
+  const change = { state: 'rotating', replaced_by: replacedBy, expires_at: expiresAt, version } as const;
+  await trx.updateTable('api_key').set(change).where('id', '=', row.id).execute();
+  return { ...row, ...change };
+}
+
+/** Keys that may be revoked at once. */
+const REVOKE_BATCH_MAX = 1_000;
+/** Keys in one statement: each is a handful of parameters, of which PostgreSQL takes 65,535. */
+const BATCH_KEYS = 200;
+
+/** The rows, in the order of the ids. @throws KeyRefusedError not-found */
+async function requireKeys(
+  trx: Transaction<Schema>,
+  ids: readonly string[],
+  { customerId }: KeyRegister,
+): Promise<KeyTable[]> {
+  const rows = await trx
+    .selectFrom('api_key')
+    .selectAll()
+    .where('id', 'in', ids)
+    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const row = byId.get(id);
+    if (row !== undefined) return row;
+    throw new KeyRefusedError(
+      'not-found',
+      `there is no key ${JSON.stringify(id.slice(0, 16))}: see the list of keys for the ids`,
+      'ids',
+    );
+  });
+}
+
+async function revokeBatch(
+  trx: Transaction<Schema>,
+  register: KeyRegister,
+  rows: readonly KeyTable[],
+): Promise<KeyTable[]> {
+  const first = await nextVersions(trx, rows.length);
+  const cases = rows.map(({ id }, index) => sql`when ${id} then cast(${first + index} as bigint)`);
+  await trx
+    .updateTable('api_key')
+    .set({ state: 'revoked', version: sql<number>`case id ${sql.join(cases, sql` `)} end` })
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute();
+  const after = { state: 'revoked' } as const;
+  const entries = rows.map((row) =>
+    auditEntry(register, 'key.revoke', row, beforeAndAfter({ state: row.state }, after)),
+  );
+  await writeAudits(trx, first, entries);
+  return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
+}
+
+/**
+ * Ends several keys for ever, all or none. Those that are revoked already stay as they are.
+ * @param ids - 1 to 1000.
+ * @returns the keys in the order of the ids, each once.
+ * @throws KeyRefusedError
+ */
+export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
+  return transactAndNotify(register.store, async (trx) => {
+    // Holds the counter's row before anything is read.
+    await nextVersions(trx, 0);
+    const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
+    const rows = await requireKeys(trx, uniqueIds, register);
+    const living = rows.filter(({ state }) => state !== 'revoked');
+    const revoked = new Map<string, KeyTable>();
+    for (let from = 0; from < living.length; from += BATCH_KEYS) {
+      const batch = await revokeBatch(trx, register, living.slice(from, from + BATCH_KEYS));
+      for (const row of batch) revoked.set(row.id, row);
+    }
+    return rows.map((row) => viewKey(revoked.get(row.id) ?? row, register.now()));
   });
 }

@@ -1,13 +1,19 @@
 import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
-import type { Product } from '../../protocol/product.ts';
+import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { assertKeyQuota } from './key-quota.ts';
-import { auditEntry, KeyRefusedError, type KeyRegister, refuseField } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  auditEntry,
+  KeyRefusedError,
+  type KeyRegister,
+  type KeyView,
+  refuseField,
+  viewKey,
+} from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
@@ -161,7 +167,7 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
  * Makes a key inside a transaction that is already under way.
  * @throws KeyRefusedError
  */
-export async function createKeyIn(
+async function createKeyIn(
   register: KeyRegister,
   trx: Transaction<Schema>,
   options: CreateKeyOptions,
@@ -202,4 +208,21 @@ type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefin
 /** Makes a key of a new family. @throws KeyRefusedError */
 export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
   return transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
+}
+
+/**
+ * At the very first start, a key of each product; at every later one, none. Of several processes that start at
+ * once on one store, one makes the keys.
+ */
+export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
+  return transactAndNotify(register.store, async (trx) => {
+    await nextVersion(trx);
+    const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
+    if (any !== undefined) return [];
+    const created: NewKey[] = [];
+    for (const product of Object.keys(products) as Product[]) {
+      created.push(await createKeyIn(register, trx, { product, name: `first ${product} key` }));
+    }
+    return created;
+  });
 }

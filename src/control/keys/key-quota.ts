@@ -1,9 +1,27 @@
-import type { Kysely, Transaction } from 'kysely';
+import { expressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { notExpired } from './expired-keys.ts';
 import { KeyRefusedError, type KeyRegister, keyLimits } from './key-register.ts';
+
+/** How long an expired key still counts as one that somebody may ask about. */
+const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
+
+/**
+ * The condition that a key is not spent: neither revoked nor expired for more than 30 days. Both are final, so a
+ * spent key takes no room, needs no pepper and is not loaded.
+ * @param now - Unix milliseconds.
+ */
+export function notExpired(now: number) {
+  const key = expressionBuilder<Schema, 'api_key'>();
+  return key.and([
+    key('api_key.state', '!=', 'revoked'),
+    key.or([
+      key('api_key.expires_at', 'is', null),
+      key('api_key.expires_at', '>', now - EXPIRED_RETENTION_MS),
+    ]),
+  ]);
+}
 
 /**
  * How many keys there are that are not spent (spent-keys.ts).

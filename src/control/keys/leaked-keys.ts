@@ -1,14 +1,71 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
-import { findByText } from './find-key-owner.ts';
-import { auditEntry, beforeAndAfter, type KeyRegister, requireKey } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import {
+  auditEntry,
+  beforeAndAfter,
+  findByText,
+  type KeyRegister,
+  type KeyView,
+  requireKey,
+  viewKey,
+} from './key-register.ts';
+
+/** Header with the signature of a report, base64 of DER. */
+export const SIGNATURE_HEADER = 'github-public-key-signature';
+/** Header that names the key it was made with. */
+export const SIGNATURE_KEY_HEADER = 'github-public-key-identifier';
+
+/** A public key of a secret scanner, as the configuration gives it. */
+export type ScannerKey = Readonly<{
+  id: string;
+  /** P-256, SPKI in PEM. */
+  pem: string;
+}>;
+
+/** DER of two numbers of 32 bytes has 72 at most; base64 of that 96. */
+const SIGNATURE_LENGTH_MAX = 128;
+
+/** The key of a PEM text; null where it is none, or none of P-256. */
+export function readScannerKey(pem: string): KeyObject | null {
+  try {
+    const key = createPublicKey({ key: pem, format: 'pem' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Who may report leaked secrets: whoever signs the bytes of the report with ECDSA P-256 and SHA-256 under one of these
+ * keys, as GitHub does. Source: GitHub's secret scanning partner program.
+ */
+export class ScannerSignatures {
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+
+  /** @param keys - one that cannot be read signs nothing; the configuration refuses such. */
+  constructor(keys: readonly ScannerKey[]) {
+    const read = keys.map(({ id, pem }) => [id, readScannerKey(pem)] as const);
+    this.#keys = new Map(read.filter((entry): entry is [string, KeyObject] => entry[1] !== null));
+  }
+
+  /** Whether the bytes were signed by a scanner that is known. */
+  verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
+    const key = keyId === null ? undefined : this.#keys.get(keyId);
+    if (key === undefined || body === null || signature === null) return false;
+    if (signature.length > SIGNATURE_LENGTH_MAX) return false;
+    try {
+      return verify('sha256', body, key, Buffer.from(signature, 'base64'));
+    } catch {
+      return false;
+    }
+  }
+}
 
 /** A secret that was found somewhere, as scanners report it. */
-export type LeakReport = Readonly<{
+type LeakReport = Readonly<{
   token: string;
   /** What the scanner calls this kind of secret. */
   type: string;
@@ -27,17 +84,17 @@ export type LeakedKey = Readonly<{
 }>;
 
 /** Notes whom to tell, in the transaction that marks the key: what is marked is told, whatever happens then. */
-export type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
+type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
 
 /** What holds of reports. */
-export type LeakRules = Readonly<{
+type LeakRules = Readonly<{
   /** `keys.revoke_leaked` of the configuration. */
   revokes: boolean;
   noteLeak: NoteLeak;
 }>;
 
 /** What is answered to a report; the secret comes back as its SHA-256 only. */
-export type LeakReportResult = Readonly<{
+type LeakReportResult = Readonly<{
   token_hash: string;
   token_type: string;
   label: 'true_positive' | 'false_positive';

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseCidr, parseIpAddress } from '../../base/ip-address.ts';
 import { networks as knownNetworks, type Network } from '../../protocol/call.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import { methods as knownMethods } from '../../protocol/methods.ts';
@@ -6,8 +7,30 @@ import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
-import { normalRange } from './ip-range.ts';
 import { keyLimits, refuseField } from './key-register.ts';
+
+const ALL_BITS = 128;
+/** What addresses of IPv4 have in front of them. */
+const MAPPED_BITS = 96;
+
+/**
+ * An address or a range of addresses in its one form: `192.0.2.0/24`, `2001:db8::/32`, or an address alone. What lies
+ * behind the prefix is cleared, and IPv4 inside IPv6 (`::ffff:192.0.2.1`) becomes IPv4.
+ * @returns null where the text is neither.
+ */
+export function normalRange(text: string): string | null {
+  const range = parseCidr(text.trim());
+  if (range === null) return null;
+  const groups = range.words.flatMap((group16) => [
+    (group16 >>> 16).toString(16),
+    (group16 & 0xffff).toString(16),
+  ]);
+  const network = parseIpAddress(groups.join(':'))?.text ?? null;
+  if (network === null) return null;
+  const bits = range.masks.reduce((sum, mask) => sum + Math.clz32(~mask), 0);
+  if (bits === ALL_BITS) return network;
+  return `${network}/${network.includes('.') ? bits - MAPPED_BITS : bits}`;
+}
 
 /** What a key may be used for beside its product. Lists are null where everything is allowed, and else not empty. */
 export type KeyRulesInput = Readonly<{
@@ -55,7 +78,7 @@ export const detailOfRules = (row: RuleColumns) => ({
 });
 
 /** What of a key decides which rules it may have. */
-export type RuledKey = Readonly<{
+type RuledKey = Readonly<{
   product: Product;
   isPublic: boolean;
   plan: Pick<PlanTable, 'id' | 'rpc_per_second' | 'rpc_burst'>;
@@ -80,7 +103,7 @@ const browserSubscriptions = [subscriptions.account, subscriptions.signature, su
  * tokens of a wallet, and the subscriptions that pages show. It sends nothing, asks for no airdrop, scans no programs and
  * reaches none of the endpoints that know secrets.
  */
-export const browserMethods: readonly string[] = [
+const browserMethods: readonly string[] = [
   ...Object.entries(knownMethods)
     .filter(([, { kind }]) => !['scan', 'send', 'mint'].includes(kind))
     .map(([name]) => name),

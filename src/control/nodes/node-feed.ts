@@ -1,12 +1,61 @@
+import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { ADDED_NODES_MAX, readNodeRows, resealNodes } from './added-nodes.ts';
-import type { AddedNode, NodeSeal } from './node-seal.ts';
+import {
+  ADDED_NODES_MAX,
+  type AddedNode,
+  type NodeSeal,
+  type NodeSettings,
+  readNodeRows,
+  resealNodes,
+} from './added-nodes.ts';
+
+/** What a node said of itself; null where it did not say. Holds no address and no secret. */
+export type NodeReport = Readonly<{
+  reachable: boolean;
+  latencyMs: number | null;
+  version: string | null;
+  genesisHash: string | null;
+  healthy: boolean | null;
+  slot: string | null;
+  firstAvailableBlock: string | null;
+  /** An `error` makes the node useless, a `warning` limits it. */
+  findings: readonly Readonly<{ severity: 'error' | 'warning'; finding: string; remedy: string }>[];
+}>;
+
+/** How a caller says that a node is reached; names of `options` are those of the file. */
+export type NodeInput = Readonly<{
+  network: Network;
+  name: string;
+  url: string;
+  ws?: string | null | undefined;
+  grpc?: string | null | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  options?: Readonly<Record<string, unknown>> | undefined;
+}>;
+
+/** A node that nobody added: of the file, or the embedded ledger. */
+export type FixedNode = Readonly<{ network: Network; name: string; source: 'file' | 'ledger' }>;
+
+/** What handlers of the nodes stand on besides the store. */
+export type NodeServices = Readonly<{
+  seal: NodeSeal;
+  /** Those of this process's configuration. */
+  fixed: () => readonly FixedNode[];
+  /** Checks it as the configuration does, and completes it. @throws ApiError 422 */
+  parse: (given: NodeInput) => NodeSettings;
+  /** Asks a node who it is and what it can do. Never rejects for what the node does. */
+  probe: (node: AddedNode) => Promise<NodeReport>;
+  /** What of a node takes a restart, in words. */
+  notesOf: (node: AddedNode) => readonly string[];
+  /** Lets this process take up at once what is in the store. */
+  applyChanges: () => Promise<void>;
+}>;
 
 /** What became of the nodes that were added; `unreadable` are sealed under a pepper that is not here. */
 export type NodesSnapshot = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
 
-export type NodeFeedOptions = Readonly<{
+type NodeFeedOptions = Readonly<{
   store: Store;
   seal: NodeSeal;
   /** Gets all of them whenever one was added, changed or removed. Must not throw. */
@@ -18,7 +67,7 @@ export type NodeFeedOptions = Readonly<{
 }>;
 
 /** What holds when nothing else is said. A change is to be in force everywhere within a second or two. */
-export const nodeFeedOptions = { pollIntervalMs: 500 } as const;
+const nodeFeedOptions = { pollIntervalMs: 500 } as const;
 
 /** Carries nodes that were added through any gateway from the store to this one. */
 export class NodeFeed {

@@ -2,11 +2,106 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
+import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
+import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { DeadGatewayDetector } from './dead-gateways.ts';
-import { type NodeCordon, readCordons } from './node-cordons.ts';
+
+/**
+ * Finds gateways that tell nothing any more: those whose row has not changed for a while, by the clock of this process
+ * alone. Times that other machines wrote are only held against each other, so it does not matter whose clock is wrong.
+ */
+export class DeadGatewayDetector {
+  readonly #afterMs: number;
+  /** What each wrote last, and when that was noticed. */
+  readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
+  #checkedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param afterMs - so long a gateway may say nothing. */
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs;
+  }
+
+  /**
+   * @param rows - all gateways as they stand in the store.
+   * @param now - `performance.now()`.
+   * @returns ids of those that are silent.
+   */
+  findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
+    // Whoever has not looked for so long itself, or could not, knows nothing of the others.
+    if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
+    this.#checkedAt = now;
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.#observed.keys()) if (!ids.has(id)) this.#observed.delete(id);
+    return rows.flatMap(({ id, seen_at: seenAt }) => {
+      const last = this.#observed.get(id);
+      if (last?.seenAt === seenAt) return now - last.at > this.#afterMs ? [id] : [];
+      this.#observed.set(id, { seenAt, at: now });
+      return [];
+    });
+  }
+}
+
+/** A node that the operator took out of service. */
+export type NodeCordon = Readonly<{
+  network: Network;
+  node: string;
+  reason: string;
+  /** It is not asked even when all others are out of service too, and nothing is heard from it. */
+  isDrain: boolean;
+}>;
+
+/** Who does it and from where, for the audit log. */
+export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
+
+/** Nodes that are out of service; few. */
+async function readCordons({ db }: Store): Promise<NodeCordon[]> {
+  const rows = await db
+    .selectFrom('node_cordon')
+    .select(['network', 'node', 'reason', 'is_drain'])
+    .limit(1_000)
+    .execute();
+  return rows.map(({ is_drain, ...cordon }) => ({ ...cordon, isDrain: is_drain === 1 }));
+}
+
+/** Takes a node out of service, or says again why it is. @param nowMs - Unix milliseconds. */
+export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
+  const { network, node, reason, isDrain } = cordon;
+  const action = isDrain ? 'node.drain' : 'node.cordon';
+  return transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
+    await trx
+      .insertInto('node_cordon')
+      .values({ network, node, ...columns })
+      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(columns))
+      .execute();
+    const detail = { network, node, reason };
+    await writeAudit(trx, version, { ...act, at: nowMs, action, keyId: null, detail });
+  });
+}
+
+/** Puts a node back into service. @returns whether it was out of it. */
+export function uncordonNode(
+  store: Store,
+  { network, node }: Pick<NodeCordon, 'network' | 'node'>,
+  act: CordonActor,
+  nowMs: number,
+): Promise<boolean> {
+  return transactAndNotify(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const { numDeletedRows } = await trx
+      .deleteFrom('node_cordon')
+      .where('network', '=', network)
+      .where('node', '=', node)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) return false;
+    const detail = { network, node };
+    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', keyId: null, detail });
+    return true;
+  });
+}
 
 /** What a gateway has to tell and can be told to do; other floors hand it in. */
 export type GatewayHooks = Readonly<{

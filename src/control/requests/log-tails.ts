@@ -3,8 +3,7 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { firstIdAt } from './entry-id.ts';
-import { type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
+import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
 /** How requests are followed as they come. */
 export type TailLimits = Readonly<{

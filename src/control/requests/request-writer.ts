@@ -4,12 +4,12 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry } from '../../gateway/telemetry/request-log.ts';
 import type { Submission } from '../../gateway/telemetry/submission-log.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import { isPermanentError } from '../database/is-permanent-error.ts';
 import type { Store } from '../database/open.ts';
+import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import { EntryIds } from './entry-id.ts';
 import { LogRetention, type RetentionLimits, retentionLimits } from './log-retention.ts';
+import { EntryIds } from './read-log.ts';
 
 /** Where entries come from: access/request-log.ts and access/submission-log.ts. */
 export type RequestSources = Readonly<{

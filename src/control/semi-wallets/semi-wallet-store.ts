@@ -7,8 +7,7 @@ import type { Store } from '../database/open.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
 import type { Peppers } from '../pepper.ts';
 import { type Envelope, open, seal, simulateOpen } from './envelope.ts';
-import { KeyDerivation } from './key-derivation.ts';
-import { type SemiWalletLimits, semiWalletLimits } from './limits.ts';
+import { KeyDerivation, type SemiWalletLimits, semiWalletLimits } from './key-derivation.ts';
 import {
   checkWalletQuota,
   findWallet,

@@ -1,10 +1,194 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type LimitCommand, type LimitStore, LimitStoreUnavailableError } from './limit-store.ts';
-import { scripts } from './redis-limit-scripts.ts';
-import { type RedisConnectionOptions, redisOptions } from './redis-options.ts';
+import {
+  type LimitCommand,
+  type LimitCommandName,
+  type LimitStore,
+  LimitStoreUnavailableError,
+} from './limit-store.ts';
+import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
-export type RedisLimitStoreOptions = RedisConnectionOptions &
+/**
+ * What gateways do in Redis or Valkey, each as one step that nothing comes between. Time is the server's own, so that
+ * clocks of gateways need not agree. Whatever is written is of no use a while later and goes away by itself.
+ */
+
+/** `now`: milliseconds since 1970. */
+const NOW = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+`;
+
+/**
+ * Who is there. KEYS: the sorted set. ARGV: this gateway, milliseconds after which one that is silent is gone.
+ * Gives the time and how many there are.
+ */
+const PRESENCE = `${NOW}
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return { now, redis.call('ZCARD', KEYS[1]) }
+`;
+
+/** Who is not there any more. KEYS: the sorted set. ARGV: that gateway. */
+const REMOVE_GATEWAY = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+return {}
+`;
+
+/**
+ * Leaky buckets. KEYS: one for each family. ARGV: this gateway, how many buckets may be missing at most, how many seconds
+ * of tokens may come in between two tellings, then for each family the number of the telling, tokens taken, tokens
+ * missing at this gateway, tokens a second, and size of the bucket. A telling whose answer was not heard comes again under
+ * its number: what it said before is not counted again, nor more than is missing there, with what came in since the last
+ * one: what was taken long ago, while nobody listened, has come back since. What was lost is begun anew with what this
+ * gateway knows. Gives the tokens that are missing, as text.
+ */
+const RATES = `${NOW}
+local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local missing = {}
+for i, key in ipairs(KEYS) do
+  local at = i * 5 - 1
+  local telling, taken, mine = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local rate, size = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  local known = redis.call('HMGET', key, 'm', 't', gateway)
+  local level = mine
+  if known[1] and known[2] then
+    local elapsed = math.max(0, now - tonumber(known[2]))
+    local last, counted = string.match(known[3] or '', '^(%d+):(.*)$')
+    if last ~= telling then counted = 0 end
+    level = math.max(0, tonumber(known[1]) - elapsed * rate / 1000) +
+      math.min(mine + between * rate, math.max(0, taken - tonumber(counted)))
+  end
+  level = math.min(level, size * buckets)
+  missing[i] = string.format('%.3f', level)
+  -- Of gateways that are gone, too.
+  if redis.call('HLEN', key) > 2 + 4 * buckets then redis.call('DEL', key) end
+  redis.call('HSET', key, 'm', missing[i], 't', string.format('%.0f', now), gateway, telling .. ':' .. taken)
+  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil((level / rate + between) * 1000) + 1000))
+end
+return missing
+`;
+
+/**
+ * Sliding windows by parts. KEYS: one for each name. ARGV: this gateway, the oldest part that counts, milliseconds
+ * that a window lasts, then for each name how many parts follow, and each with its requests in all. Gives for each name
+ * the parts of the others with their requests.
+ */
+const WINDOWS = `
+local gateway, oldest = ARGV[1], tonumber(ARGV[2])
+local at = 3
+local others = {}
+for i, key in ipairs(KEYS) do
+  at = at + 1
+  for _ = 1, tonumber(ARGV[at]) do
+    redis.call('HSET', key, ARGV[at + 1] .. ':' .. gateway, ARGV[at + 2])
+    at = at + 2
+  end
+  local fields = redis.call('HGETALL', key)
+  local counted = {}
+  for f = 1, #fields, 2 do
+    local part, who = string.match(fields[f], '^(%d+):(.*)$')
+    if part == nil or tonumber(part) < oldest then
+      redis.call('HDEL', key, fields[f])
+    elseif who ~= gateway then
+      counted[#counted + 1] = tonumber(part)
+      counted[#counted + 1] = tonumber(fields[f + 1])
+    end
+  end
+  redis.call('PEXPIRE', key, ARGV[3])
+  others[i] = counted
+end
+return others
+`;
+
+/**
+ * Places of long connections. KEYS: one for each name. ARGV: this gateway, milliseconds that places hold without being
+ * told again, then for each name how many this gateway holds. Gives how many the others hold.
+ */
+const CONNECTIONS = `${NOW}
+local gateway, lasts = ARGV[1], tonumber(ARGV[2])
+local others = {}
+for i, key in ipairs(KEYS) do
+  local open = tonumber(ARGV[i + 2])
+  if open > 0 then
+    redis.call('HSET', key, gateway, string.format('%.0f:%.0f', open, now + lasts))
+  else
+    redis.call('HDEL', key, gateway)
+  end
+  local fields = redis.call('HGETALL', key)
+  local held = 0
+  for f = 1, #fields, 2 do
+    local places, ends = string.match(fields[f + 1], '^(%d+):(%d+)$')
+    if ends == nil or tonumber(ends) <= now then
+      redis.call('HDEL', key, fields[f])
+    elseif fields[f] ~= gateway then
+      held = held + tonumber(places)
+    end
+  end
+  redis.call('PEXPIRE', key, ARGV[2])
+  others[i] = held
+end
+return others
+`;
+
+/**
+ * Credits of a month. KEYS: one for each customer and plan. ARGV: this run of this gateway, when the month is of no use
+ * any more (Unix milliseconds), then for each what this run spent in all. Gives what other runs spent.
+ */
+const QUOTAS = `
+local others = {}
+for i, key in ipairs(KEYS) do
+  redis.call('HSET', key, ARGV[1], ARGV[i + 2])
+  redis.call('PEXPIREAT', key, ARGV[2])
+  local spent = 0
+  local fields = redis.call('HGETALL', key)
+  for f = 1, #fields, 2 do
+    if fields[f] ~= ARGV[1] then spent = spent + tonumber(fields[f + 1]) end
+  end
+  others[i] = string.format('%.0f', spent)
+end
+return others
+`;
+
+/**
+ * Floors of sessions. KEYS: one for each. ARGV: milliseconds that one lasts without being told of again, then the marks
+ * of each. Gives for each the highest of every mark.
+ */
+const MIN_SLOTS = `
+local most = {}
+local marks = (#ARGV - 1) / #KEYS
+for i, key in ipairs(KEYS) do
+  local high = {}
+  for mark = 1, marks do
+    local told = ARGV[1 + (i - 1) * marks + mark]
+    local known = redis.call('HGET', key, mark)
+    if known and tonumber(known) >= tonumber(told) then
+      told = known
+    else
+      redis.call('HSET', key, mark, told)
+    end
+    high[mark] = told
+  end
+  redis.call('PEXPIRE', key, ARGV[1])
+  most[i] = high
+end
+return most
+`;
+
+/** Of each step. */
+const scripts: Readonly<Record<LimitCommandName, string>> = {
+  presence: PRESENCE,
+  leave: REMOVE_GATEWAY,
+  clock: 'return {}',
+  rates: RATES,
+  windows: WINDOWS,
+  places: CONNECTIONS,
+  quotas: QUOTAS,
+  floors: MIN_SLOTS,
+};
+
+type RedisLimitStoreOptions = RedisConnectionOptions &
   Readonly<{
     /** `redis://` or `rediss://`; may hold a password. */
     url: string;

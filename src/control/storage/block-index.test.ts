@@ -6,8 +6,7 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockIndex } from './block-index.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FileStore } from './file-store.ts';
-import { storageLimits } from './storage-limits.ts';
+import { FileStore, storageLimits } from './file-store.ts';
 import { type SpooledFile, UploadSpool } from './upload-spool.ts';
 
 let folder: string;

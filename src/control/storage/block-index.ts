@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
 import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
-import { nullIfMissing } from './storage-failure.ts';
 import type { SpooledFile } from './upload-spool.ts';
+import { nullIfMissing } from './upload-spool.ts';
 
 /** `<cid>.<index>.<root>`: the leaf of that index of a file; `<cid>.node.<root>`: a node, whose bytes it holds. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;

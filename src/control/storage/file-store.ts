@@ -1,13 +1,142 @@
-import type { FileHandle } from 'node:fs/promises';
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
-import type { FileBackend } from './file-backend.ts';
-import { type FileMetadata, parseMetadata, serializeMetadata } from './file-metadata.ts';
-import { nullIfMissing } from './storage-failure.ts';
-import type { StorageLimits } from './storage-limits.ts';
-import { type SharedStorageQuota, StorageQuota } from './storage-quota.ts';
-import type { SpooledFile, UploadSpool } from './upload-spool.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { nullIfMissing, type SpooledFile, type UploadSpool } from './upload-spool.ts';
+
+/** What bounds files that customers store. */
+export type StorageLimits = Readonly<{
+  /** Bytes of one file. */
+  fileMaxBytes: number;
+  /** Bytes of all files together, each counted once. */
+  totalMaxBytes: number;
+  /** Files in all. */
+  filesMax: number;
+  /**
+   * Files that are coming at a time, and as many that are here whole, such as metadata; each may take `fileMaxBytes`
+   * of the disk and 2 MiB of memory meanwhile.
+   */
+  uploadsMax: number;
+  /** Files of one key family that are coming at a time: a slow customer keeps others from nothing. */
+  uploadsPerOwnerMax: number;
+  /** Files that wait until those that are coming are there. */
+  uploadsWaitingMax: number;
+  /** How long one waits; nothing is read of it meanwhile. */
+  uploadsWaitMs: number;
+}>;
+
+/** What holds unless something else is set. */
+export const storageLimits: StorageLimits = {
+  fileMaxBytes: 100 * 1024 * 1024,
+  totalMaxBytes: 100 * 1024 * 1024 * 1024,
+  filesMax: 1_000_000,
+  uploadsMax: 64,
+  uploadsPerOwnerMax: 8,
+  uploadsWaitingMax: 1_000,
+  uploadsWaitMs: 60_000,
+};
+
+/** Room for files that several processes keep in one folder. */
+export interface SharedStorageQuota {
+  /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
+  reserve(cid: string, bytes: number): Promise<void>;
+  /** Says what became of a file that room was taken for. */
+  settle(cid: string, isStored: boolean): void;
+}
+
+/** How many files are kept, with their bytes, and how many there may be. */
+class StorageQuota {
+  readonly #limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>) {
+    this.#limits = limits;
+  }
+
+  get files(): number {
+    return this.#files;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts a file that is there. */
+  add(bytes: number): void {
+    this.#files++;
+    this.#bytes += bytes;
+  }
+
+  /** Counts a file that is to be there. @throws Failure STORAGE_FULL */
+  reserve(bytes: number): void {
+    const { filesMax, totalMaxBytes } = this.#limits;
+    if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
+    this.add(bytes);
+  }
+
+  release(bytes: number): void {
+    this.#files--;
+    this.#bytes -= bytes;
+  }
+}
+
+/** What is known of a file besides its bytes. */
+export type FileMetadata = Readonly<{
+  /** As whoever sent it calls it. */
+  name: string | null;
+  /** Its media type. */
+  type: string;
+}>;
+
+/** A type and subtype with at most a few parameters. Source: RFC 9110 §8.3.1, within tokens and plain values. */
+const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64}){0,3}$/;
+
+const NAME_MAX_CHARACTERS = 255;
+
+/** Control characters, and those that turn the direction of text: a name is to look like what it is. */
+const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
+
+/** A media type that may stand in a header; what is none becomes bytes of no type. */
+const sanitizeType = (type: string): string =>
+  MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
+
+function sanitizeName(name: string | null): string | null {
+  const sanitized = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(UNSAFE_CHARACTERS, '').trim();
+  return sanitized === '' || sanitized === '.' || sanitized === '..' ? null : sanitized;
+}
+
+/** What is kept of what a client says of its file. */
+export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => ({
+  name: sanitizeName(name),
+  type: sanitizeType(type),
+});
+
+/** @returns what is written in the text of `writeAbout`; of anything else, that nothing is known. */
+export function parseMetadata(text: string): FileMetadata {
+  try {
+    const { name, type } = JSON.parse(text);
+    return sanitizeMetadata({
+      name: typeof name === 'string' ? name : null,
+      type: typeof type === 'string' ? type : '',
+    });
+  } catch {
+    return sanitizeMetadata({ name: null, type: '' });
+  }
+}
+
+/** The text that `readAbout` reads. */
+export const serializeMetadata = ({ name, type }: FileMetadata): string => JSON.stringify({ name, type });
+
+/** Where files come to stay. */
+export interface FileBackend {
+  /**
+   * Makes a file available under its content identifier, for good. Asked again for the same, it changes nothing, and
+   * does not fail where it can tell that the file is available. It may move the file away from where it is.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system. Nothing became available then.
+   */
+  store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
+}
 
 /** A CID of version 1 in lower-case base32 with a SHA-256: of a raw block, or of a node. No other is a file's name. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
+import type { StorageLimits } from './file-store.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from './open-storage.ts';
-import type { StorageLimits } from './storage-limits.ts';
 
 const never = new AbortController().signal;
 const sent = { name: 'a.txt', type: 'text/plain', ownerId: 'family' };

@@ -1,10 +1,9 @@
 import { PerKeySemaphore, type PerKeySemaphoreLimits } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { FileBackend } from './file-backend.ts';
-import { type FileMetadata, sanitizeMetadata } from './file-metadata.ts';
-import { toStorageFailure } from './storage-failure.ts';
-import type { StorageLimits } from './storage-limits.ts';
+import type { FileBackend, StorageLimits } from './file-store.ts';
+import { type FileMetadata, sanitizeMetadata } from './file-store.ts';
 import type { SpooledFile, UploadSpool } from './upload-spool.ts';
+import { toStorageFailure } from './upload-spool.ts';
 
 /** What files are taken in with. */
 export type FileUploadsOptions = Readonly<{

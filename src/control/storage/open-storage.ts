@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { BlockIndex } from './block-index.ts';
-import { FileStore } from './file-store.ts';
+import type { SharedStorageQuota } from './file-store.ts';
+import { FileStore, type StorageLimits, storageLimits } from './file-store.ts';
 import { FileUploads } from './file-uploads.ts';
 import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
-import { PinningBackend } from './pinning-backend.ts';
-import { PinningService, type PinningServiceOptions } from './pinning-service.ts';
-import { type StorageLimits, storageLimits } from './storage-limits.ts';
-import type { SharedStorageQuota } from './storage-quota.ts';
+import { PinningBackend, PinningService, type PinningServiceOptions } from './pinning-backend.ts';
 import { UploadSpool } from './upload-spool.ts';
 
 /** What every storage needs, whoever keeps the files. */

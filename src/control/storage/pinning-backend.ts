@@ -1,10 +1,192 @@
 import type { Logger } from '../../base/log.ts';
 import type { BlockIndex } from './block-index.ts';
-import type { FileBackend } from './file-backend.ts';
-import type { FileMetadata } from './file-metadata.ts';
-import type { FileStore } from './file-store.ts';
-import type { PinningService } from './pinning-service.ts';
+import type { FileBackend, FileMetadata, FileStore } from './file-store.ts';
+import {
+  type ServiceResponse,
+  StorageService,
+  type StorageServiceLimits,
+  storageServiceLimits,
+  storageUnavailable,
+} from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
+
+/** What bounds asking a pinning service. */
+export type PinningServiceLimits = StorageServiceLimits &
+  Readonly<{
+    /** How often pins that are not yet done are asked for. */
+    pollIntervalMs: number;
+    /** How often one pin is asked for before it is given up. */
+    pollsMax: number;
+    /** Times that a pin which failed is asked for anew. */
+    retriesMax: number;
+    /** Pins that are watched at a time; those beyond are made, and not watched. */
+    watchedMax: number;
+  }>;
+
+/** What holds unless something else is set. */
+export const pinningServiceLimits: PinningServiceLimits = {
+  ...storageServiceLimits,
+  exchangeMaxMs: 30_000,
+  silenceMs: 30_000,
+  pollIntervalMs: 15_000,
+  pollsMax: 480,
+  retriesMax: 3,
+  watchedMax: 1_000,
+};
+
+/** Which service it is, and how it is asked. */
+export type PinningServiceOptions = Readonly<{
+  /** The address before `/pins`. */
+  url: string;
+  /** Sent as a bearer token; never logged. */
+  token: string;
+  /** Multiaddrs under which this service gives out blocks, for the other to fetch them from. At most 20. */
+  origins?: readonly string[];
+  limits?: Partial<PinningServiceLimits>;
+  log: Logger;
+}>;
+
+/** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
+type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
+
+type WatchedPin = {
+  requestid: string;
+  readonly pin: string;
+  readonly cid: string;
+  polls: number;
+  retries: number;
+};
+
+/** An id that may stand in a path. */
+const REQUEST_ID = /^[\w.~-]{1,256}$/;
+const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
+
+/** Longest name of a pin; the same source. */
+const NAME_MAX = 255;
+
+/** A service that fetches blocks from here and keeps them. Source: IPFS Pinning Service API 1.0. */
+export class PinningService {
+  readonly #service: StorageService;
+  readonly #origins: readonly string[];
+  readonly #limits: PinningServiceLimits;
+  readonly #log: Logger;
+  /** By CID. */
+  readonly #watched = new Map<string, WatchedPin>();
+  #timer: NodeJS.Timeout | null = null;
+  #polling: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ url, token, origins, limits, log }: PinningServiceOptions) {
+    this.#limits = { ...pinningServiceLimits, ...limits };
+    this.#service = new StorageService(url, `Bearer ${token}`, this.#limits);
+    this.#origins = origins ?? [];
+    this.#log = log;
+  }
+
+  /** Pins that are not yet done, as far as they are watched. */
+  get watched(): number {
+    return this.#watched.size;
+  }
+
+  /**
+   * Asks for a pin, unless there is one; what becomes of it is watched behind.
+   * @throws Failure STORAGE_UNAVAILABLE when the service does not take it.
+   */
+  async pin(cid: string, name: string | null): Promise<void> {
+    const pin = JSON.stringify({
+      cid,
+      ...(name !== null && { name: name.slice(0, NAME_MAX) }),
+      ...(this.#origins.length > 0 && { origins: this.#origins }),
+    });
+    const status = (await this.#find(cid)) ?? (await this.#post('/pins', pin));
+    if (status.status === 'failed') throw storageUnavailable('a pinning service failed at once');
+    if (status.status !== 'pinned')
+      this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
+  }
+
+  /** Watches no pin any longer, and closes the connections. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#service.close();
+    await this.#polling;
+  }
+
+  /** A pin of that CID that is there or on its way. */
+  async #find(cid: string): Promise<PinStatus | null> {
+    const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
+    const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
+    const [first] = Array.isArray(results) ? results : [];
+    return first === undefined ? null : statusOf(first);
+  }
+
+  async #post(path: string, pin: string): Promise<PinStatus> {
+    return statusOf(objectOf(await this.#service.request('POST', path, pin), 202));
+  }
+
+  #watch(watched: WatchedPin): void {
+    if (this.#closed || this.#watched.size >= this.#limits.watchedMax) return;
+    this.#watched.set(watched.cid, watched);
+    this.#schedulePoll();
+  }
+
+  #schedulePoll(): void {
+    if (this.#timer !== null || this.#closed || this.#watched.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#polling = this.#poll().finally(() => {
+        this.#timer = null;
+        this.#schedulePoll();
+      });
+    }, this.#limits.pollIntervalMs);
+    this.#timer.unref();
+  }
+
+  /** Asks for every watched pin, one after another. */
+  async #poll(): Promise<void> {
+    for (const watched of [...this.#watched.values()]) {
+      if (this.#closed) return;
+      try {
+        await this.#pollPin(watched);
+      } catch {
+        // It is asked for again; how often is counted.
+      }
+      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'not done in time');
+    }
+  }
+
+  async #pollPin(watched: WatchedPin): Promise<void> {
+    const path = `/pins/${watched.requestid}`;
+    const { status } = statusOf(objectOf(await this.#service.request('GET', path), 200));
+    if (status === 'pinned') this.#watched.delete(watched.cid);
+    if (status !== 'failed') return;
+    if (watched.retries++ >= this.#limits.retriesMax) this.#abandon(watched, 'failed');
+    else watched.requestid = (await this.#post(path, watched.pin)).requestid;
+  }
+
+  #abandon({ cid }: WatchedPin, why: string): void {
+    if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'a pin was given up');
+  }
+}
+
+/** @throws Failure STORAGE_UNAVAILABLE for another status than that, or what is no JSON object. */
+function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
+  if (status !== expected) throw storageUnavailable(`a pinning service answered ${status}`);
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw storageUnavailable('a pinning service answered with something else than JSON');
+  }
+}
+
+/** @throws Failure STORAGE_UNAVAILABLE for what is none. */
+function statusOf(value: unknown): PinStatus {
+  const { requestid, status } = Object(value);
+  const isStatus = statuses.some((knownStatus) => knownStatus === status);
+  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
+    throw storageUnavailable('a pinning service answered with something else than the status of a pin');
+  }
+  return { requestid, status };
+}
 
 /** Files on this machine's disk that another service is asked to pin: it fetches their blocks from here. */
 export class PinningBackend implements FileBackend {

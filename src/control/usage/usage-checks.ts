@@ -2,7 +2,37 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { recordHighWater } from './usage-high-water.ts';
+
+/** Notes what the minutes of an hour come to in each run of a process; a note never becomes less. */
+async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
+  const greater = (name: string) =>
+    sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
+      then excluded.${sql.ref(name)} else usage_seen.${sql.ref(name)} end`;
+  const seen = await db
+    .selectFrom('usage_minute')
+    .select([
+      'epoch',
+      sql<number>`cast(sum(requests) as bigint)`.as('requests'),
+      sql<number>`cast(sum(messages) as bigint)`.as('messages'),
+      sql<number>`cast(sum(credits) as bigint)`.as('credits'),
+    ])
+    .where('minute', '>=', hour * 60)
+    .where('minute', '<', hour * 60 + 60)
+    .groupBy('epoch')
+    .execute();
+  if (seen.length === 0) return;
+  await db
+    .insertInto('usage_seen')
+    .values(seen.map((row) => ({ hour, ...row })))
+    .onConflict((conflict) =>
+      conflict.columns(['hour', 'epoch']).doUpdateSet({
+        requests: greater('requests'),
+        messages: greater('messages'),
+        credits: greater('credits'),
+      }),
+    )
+    .execute();
+}
 
 const HOUR_MS = 3_600_000;
 

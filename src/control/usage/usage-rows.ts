@@ -1,9 +1,106 @@
-import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { randomInt } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import type { Store } from '../database/open.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
-import { latencyText } from './latency-text.ts';
-import { type DirtyBucket, markDirty } from './rollup-dirty-buckets.ts';
+import type { DirtyBucketKind, UsageMarkTable } from '../database/tables/usage.ts';
+import { latencyText } from './usage-sums.ts';
+
+/** What a mark is about. */
+export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
+
+/** Marks of one bucket as somebody saw them. */
+export type DirtyBucketSnapshot = Readonly<{
+  kind: DirtyBucketKind;
+  bucket: number;
+  tokens: ReadonlyMap<string, number>;
+}>;
+
+/** Tokens are compared for being the same, never by size: two changes must not have one by chance. */
+const TOKEN_END = 2 ** 47;
+
+/** Says that these buckets are to be made anew, in the transaction of the change. @param epoch - whose change. */
+export async function markDirty(
+  trx: Transaction<Schema>,
+  epoch: string,
+  buckets: readonly DirtyBucket[],
+): Promise<void> {
+  if (buckets.length === 0) return;
+  const token = randomInt(TOKEN_END);
+  await trx
+    .insertInto('usage_mark')
+    .values(buckets.map(({ kind, bucket }): UsageMarkTable => ({ kind, bucket, epoch, token })))
+    .onConflict((conflict) => conflict.columns(['kind', 'bucket', 'epoch']).doUpdateSet({ token }))
+    .execute();
+}
+
+/** The marked buckets of a kind before `end`, the newest first. */
+export async function listDirtyBuckets(
+  db: Kysely<Schema>,
+  kind: DirtyBucketKind,
+  end: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('usage_mark')
+    .select('bucket')
+    .distinct()
+    .where('kind', '=', kind)
+    .where('bucket', '<', end)
+    .orderBy('bucket', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ bucket }) => bucket);
+}
+
+/** The marks of a bucket. Read them before what it is made of. */
+export async function readDirtyBucket(
+  db: Kysely<Schema>,
+  kind: DirtyBucketKind,
+  bucket: number,
+): Promise<DirtyBucketSnapshot> {
+  const rows = await db
+    .selectFrom('usage_mark')
+    .select(['epoch', 'token'])
+    .where('kind', '=', kind)
+    .where('bucket', '=', bucket)
+    .execute();
+  return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
+}
+
+/**
+ * Whether the marks are still those that were seen, so that what was read since then is what is to be written. Holds
+ * them until the transaction ends: whoever would change what the bucket is made of waits for that.
+ */
+export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucketSnapshot): Promise<boolean> {
+  if (seen.tokens.size === 0) return false;
+  await trx
+    .updateTable('usage_mark')
+    .set((update) => ({ token: update.ref('token') }))
+    .where('kind', '=', seen.kind)
+    .where('bucket', '=', seen.bucket)
+    .execute();
+  const now = await readDirtyBucket(trx, seen.kind, seen.bucket);
+  return (
+    now.tokens.size === seen.tokens.size &&
+    [...now.tokens].every(([epoch, token]) => seen.tokens.get(epoch) === token)
+  );
+}
+
+/** Takes the marks away that `holdMarks` holds, and none that came since: the bucket is made. */
+export async function clearDirty(
+  trx: Transaction<Schema>,
+  { kind, bucket, tokens }: DirtyBucketSnapshot,
+): Promise<void> {
+  await trx
+    .deleteFrom('usage_mark')
+    .where('kind', '=', kind)
+    .where('bucket', '=', bucket)
+    .where('epoch', 'in', [...tokens.keys()])
+    .execute();
+}
 
 /** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
@@ -147,10 +244,25 @@ export async function upsertUsage(
 }
 
 /** Notes when a run of a process wrote last. @param nowMs - Unix milliseconds. */
-export async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
+async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
   await trx
     .insertInto('usage_epoch')
     .values({ epoch, written_at: nowMs })
     .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
     .execute();
+}
+
+/**
+ * Writes rows of process `epoch`, in one transaction.
+ * @returns how many could not be taken, because their minutes are deleted already.
+ */
+export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
+  const late = await store.db.transaction().execute(async (trx) => {
+    const late = await upsertUsage(trx, epoch, rows);
+    await recordEpoch(trx, epoch, Date.now());
+    return late;
+  });
+  // An embedded store answers without letting anybody else have a turn.
+  await setImmediate();
+  return late;
 }

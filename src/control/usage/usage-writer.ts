@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/open.ts';
-import { type RecoveredJournal, recoverJournals } from './recover-journals.ts';
-import { storeUsage } from './store-usage.ts';
-import { UsageJournal } from './usage-journal.ts';
-import { rowKeyOf, type StoredUsage, storedUsage } from './usage-rows.ts';
+import { type RecoveredJournal, recoverJournals, UsageJournal } from './usage-journal.ts';
+import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
 /** Where the rows come from: access/usage.ts. */
 export interface UsageSource {

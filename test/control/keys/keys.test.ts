@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { createFirstKeys } from '../../../src/control/first-start.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
-import { createKey } from '../../../src/control/keys/create-key.ts';
-import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
-import { OVERLAP_MAX_MS, rotateKey } from '../../../src/control/keys/rotate-key.ts';
+import {
+  cutOverlap,
+  disableKey,
+  enableKey,
+  OVERLAP_MAX_MS,
+  revokeKey,
+  rotateKey,
+} from '../../../src/control/keys/change-key.ts';
+import { createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
+import { listKeys } from '../../../src/control/keys/key-register.ts';
 import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
 import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';

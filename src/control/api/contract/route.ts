@@ -1,11 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { MemberRole } from '../../accounts/roles.ts';
 
 /**
  * Who may call a route: anybody; whoever is signed in; a member of the customer in the path with this role or one that
  * may more; the operator. The operator may everything that members may.
  */
-export type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
+type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
 
 /** What a route answers with besides JSON. */
 export type RouteFormat = 'json' | 'csv' | 'jsonl' | 'events';
@@ -32,3 +32,12 @@ export type RouteName = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${strin
 export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
   ? Parameter | PathParameters<Rest>
   : never;
+
+const strict = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The schema of a question in which a field that nobody knows is a mistake of the caller's, not something to pass over. */
+export function strictOf(schema: z.ZodType): z.ZodType {
+  const strictSchema = strict.get(schema) ?? (schema instanceof z.ZodObject ? schema.strict() : schema);
+  strict.set(schema, strictSchema);
+  return strictSchema;
+}

@@ -1,4 +1,5 @@
 import { methods } from '../../../protocol/methods.ts';
+import { ApiError } from '../api-error.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -64,4 +65,14 @@ export const catalogHandlers = (services: ApiServices): Handlers<Names> => ({
     configuration: { ...services.configuration() },
     file: services.configurationFile,
   }),
+});
+
+/** The configuration, read again while the service runs. */
+export const reloadHandlers = ({ reload }: ApiServices): Handlers<'POST /reload'> => ({
+  async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
+    if (reload === undefined)
+      throw new ApiError(503, 'NO_GATEWAY', 'no service runs here whose configuration could be read again');
+    const { changed, restart } = await reload({ actor, address, userAgent, requestId });
+    return { changed: [...changed], restart: [...restart] };
+  },
 });

@@ -3,13 +3,12 @@ import type { Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
-import { moveKeysOfPlan } from '../../keys/customer-plan.ts';
-import { DEFAULT_PLAN_ID } from '../../plans.ts';
+import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
 import { ApiError } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { withAudit } from './with-audit.ts';
+import { withAudit } from './audit.ts';
 
 type Names = 'POST /customers' | 'GET /customers/{customer}' | 'PATCH /customers/{customer}';
 

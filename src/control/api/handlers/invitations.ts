@@ -7,9 +7,9 @@ import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
 import { type ApiCaller, type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
+import { withAudit } from './audit.ts';
 import { customerJson } from './customers.ts';
-import { checkMayGrant, grantExpiry } from './grant-limits.ts';
-import { withAudit } from './with-audit.ts';
+import { checkMayGrant, grantExpiry } from './tokens.ts';
 
 type Names =
   | 'POST /customers/{customer}/invitations'

@@ -1,27 +1,83 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { changeKey } from '../../keys/change-key.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../keys/change-key-state.ts';
+import type { Store } from '../../database/open.ts';
+import {
+  changeKey,
+  cutOverlap,
+  disableKey,
+  enableKey,
+  revokeKey,
+  revokeKeys,
+  rotateKey,
+} from '../../keys/change-key.ts';
 import { createKey } from '../../keys/create-key.ts';
-import { findKeyOwner } from '../../keys/find-key-owner.ts';
-import { activityOf } from '../../keys/key-activity.ts';
-import { KeyRefusedError, type KeyRegister } from '../../keys/key-register.ts';
-import { reportLeaks } from '../../keys/leaked-keys.ts';
-import { listKeys, readFamily } from '../../keys/list-keys.ts';
-import { revokeKeys } from '../../keys/revoke-keys.ts';
-import { rotateKey } from '../../keys/rotate-key.ts';
-import { ScannerSignatures, SIGNATURE_HEADER, SIGNATURE_KEY_HEADER } from '../../keys/scanner-signature.ts';
-import { enqueueLeak } from '../../notices/leak-notice.ts';
+import {
+  findKeyOwner,
+  KeyRefusedError,
+  type KeyRegister,
+  listKeys,
+  readFamily,
+} from '../../keys/key-register.ts';
+import {
+  reportLeaks,
+  ScannerSignatures,
+  SIGNATURE_HEADER,
+  SIGNATURE_KEY_HEADER,
+} from '../../keys/leaked-keys.ts';
+import { enqueueLeak } from '../../notifications/deliveries.ts';
+import { axisOver, monthOf, sumsOf, wholeSumsOf } from '../../usage/read-usage.ts';
 import { ApiError } from '../api-error.ts';
 import type { keyRoutes } from '../contract/keys.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
+/** What a key did lately. */
+type KeyActivity = Readonly<{
+  /** Credits of this calendar month (UTC). */
+  creditsUsed: number;
+  /** Requests of each of the last 24 hours, the oldest first; the last one is the hour that runs. */
+  requests24h: number[];
+  /** How many of them had no result. */
+  errors24h: number;
+}>;
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
+const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
+
+/**
+ * What keys did lately, to within a flush.
+ * @param keyIds - those of a page; nothing is read for others.
+ * @param now - Unix milliseconds.
+ */
+async function activityOf(
+  store: Store,
+  keyIds: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, KeyActivity>> {
+  const activity = new Map(keyIds.map((id) => [id, idle()]));
+  if (keyIds.length === 0) return activity;
+  const filter = { customerId: '', keys: keyIds };
+  const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
+  for await (const rows of sumsOf(store, hours, filter, ['key_id', 'status'])) {
+    for (const { key_id, at, status, requests } of rows) {
+      const one = activity.get(key_id)!;
+      one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
+      if (status !== 'ok') one.errors24h += requests;
+    }
+  }
+  const month = axisOver('day', monthOf(now).from, now + 1);
+  for await (const rows of wholeSumsOf(store, month, filter, ['key_id'])) {
+    for (const { key_id, credits } of rows) activity.get(key_id)!.creditsUsed += credits;
+  }
+  return activity;
+}
+
 type Names = Exclude<keyof typeof keyRoutes, 'DELETE /customers/{customer}/connections/{connection}'>;
 
 /** The plan to try limits with, which every customer may choose. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
-const HOUR_MS = 3_600_000;
 
 const statuses = {
   'not-found': [404, 'NOT_FOUND'],

@@ -1,8 +1,14 @@
-import { isEntryId } from '../../requests/entry-id.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
-import { laggedLastHour, readConnections, requestClose } from '../../requests/read-connections.ts';
-import { countLog, type LogFilter, readEntry, readLog, toLogEntryJson } from '../../requests/read-log.ts';
+import { laggedLastHour, readConnections, requestClose } from '../../requests/read-gateways.ts';
+import {
+  countLog,
+  isEntryId,
+  type LogFilter,
+  readEntry,
+  readLog,
+  toLogEntryJson,
+} from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { ApiError } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';

@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
-import { revokeExcessGrants } from '../../accounts/revoke-excess-grants.ts';
+import { revokeExcessGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { checkMayGrant } from './grant-limits.ts';
+import { withAudit } from './audit.ts';
 import { invitationJson, openInvitations } from './invitations.ts';
-import { withAudit } from './with-audit.ts';
+import { checkMayGrant } from './tokens.ts';
 
 type Names =
   | 'GET /customers/{customer}/members'

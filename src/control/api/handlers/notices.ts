@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
-import { deliverNotice } from '../../notices/deliver-notice.ts';
-import { claimTest, recordOutcome } from '../../notices/deliveries.ts';
-import type { Notice } from '../../notices/notice.ts';
-import { noticeLimits } from '../../notices/notice-limits.ts';
-import { WebhookSeal } from '../../notices/sealed-webhook.ts';
-import { addTarget, findTarget, listTargets, removeTarget } from '../../notices/targets.ts';
+import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
+import type { Notice } from '../../notifications/notice.ts';
+import { noticeLimits } from '../../notifications/notice.ts';
+import { deliverNotice } from '../../notifications/notifier.ts';
+import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
+import { WebhookSeal } from '../../notifications/webhooks.ts';
 import { ApiError } from '../api-error.ts';
 import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, type Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { withAudit } from './with-audit.ts';
+import { withAudit } from './audit.ts';
 
 type Names =
   | 'GET /customers/{customer}/notices'

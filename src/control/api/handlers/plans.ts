@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
-import { creditsByDay } from '../../usage/queries/credits-used.ts';
+import { creditsByDay } from '../../usage/quotas.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';

@@ -1,22 +1,24 @@
 import type { Store } from '../../database/open.ts';
-import { type Axis, zeros } from '../../usage/queries/axis.ts';
+import { exportUsage } from '../../usage/export-usage.ts';
 import {
+  type Axis,
+  stepMs,
   sumsOf,
   type UsageFilter,
   type UsageName,
   type UsageSum,
+  usageUpdatedAt,
   wholeSumsOf,
-} from '../../usage/queries/read-usage.ts';
-import { usageUpdatedAt } from '../../usage/queries/updated-at.ts';
+  zeros,
+} from '../../usage/read-usage.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { axisOf, toAxisJson } from './usage-range.ts';
-import { addAt, addTotals, filterOf, keyNames, noTotals } from './usage-totals.ts';
+import { addAt, addTotals, axisOf, filterOf, keyNames, noTotals, toAxisJson } from './usage-range.ts';
 
-const NAME = 'GET /customers/{customer}/usage';
-type Series = RouteOutput<typeof NAME>['series'][number];
+const SERIES_ROUTE = 'GET /customers/{customer}/usage';
+type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
 
 /** Series that are told apart; what is smaller is joined. */
 const SERIES_MAX = 20;
@@ -140,7 +142,7 @@ async function label(store: Store, series: readonly Series[], column: Column): P
 
 /** Series of what was used, whole or parted by one thing. */
 export const usageSeries =
-  ({ store, now }: ApiServices): Handler<typeof NAME> =>
+  ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
     const axis = await axisOf(store, query, at);
@@ -157,4 +159,65 @@ export const usageSeries =
       totals: whole.totals,
       updatedAt: await usageUpdatedAt(store, at),
     };
+  };
+
+/** What spreadsheets take for the start of a formula, in full width too. Source: OWASP, "CSV Injection". */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/** What a field cannot hold without quotes. Source: RFC 4180. */
+const SPECIAL = /[",\r\n]/;
+
+/** A line of a table, without its break. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
+
+function fieldOf(field: string | number): string {
+  if (typeof field === 'number') return String(field);
+  const text = FORMULA.test(field) ? `'${field}` : field;
+  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const CSV_ROUTE = 'GET /customers/{customer}/usage.csv';
+
+const HEAD = [
+  'time',
+  'key',
+  'key_name',
+  'product',
+  'method',
+  'status',
+  'requests',
+  'credits',
+  'bytes_in',
+  'bytes_out',
+  'messages',
+] as const;
+
+async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGenerator<string> {
+  yield csvLine(HEAD);
+  for await (const rows of exportUsage(store, axis, filter)) {
+    const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
+    const lines = rows.map(({ bucket, key_id, product, method, status, ...counts }) =>
+      csvLine([
+        new Date(bucket * stepMs[axis.step]).toISOString(),
+        key_id,
+        names.get(key_id) ?? '',
+        product,
+        method,
+        status,
+        counts.requests,
+        counts.credits,
+        counts.bytes_in,
+        counts.bytes_out,
+        counts.messages,
+      ]),
+    );
+    yield lines.join('\r\n');
+  }
+}
+
+/** The rows behind the charts of usage, as they are read: a table of any length takes little memory. */
+export const usageCsv =
+  ({ store, now }: ApiServices): Handler<typeof CSV_ROUTE> =>
+  async ({ path: { customer }, query }) => {
+    const axis = await axisOf(store, query, now());
+    return linesOf(store, axis, await filterOf(store, customer, query));
   };

@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { CustomerState, MemberRole } from '../../accounts/roles.ts';
-import { roleAllows } from '../../accounts/roles.ts';
+import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
-import type { ContractName } from '../contract/contract.ts';
-import { routeOf } from '../contract/contract.ts';
+import { type ContractName, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
 type Role = ApiContext['role'];
@@ -107,4 +105,81 @@ export async function authorize(
       'the customer is suspended, so its members may only look, and leave unless they own it: ask the operator',
     );
   return role;
+}
+
+/** A caller as the store has them now; null when there is no such user or token any more. */
+async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
+  if (caller.kind === 'user') {
+    const query = db.selectFrom('auth_user').select('isOperator').where('id', '=', caller.userId);
+    const row = await query.executeTakeFirst();
+    return row === undefined ? null : { ...caller, isOperator: row.isOperator === 1 };
+  }
+  if (caller.kind !== 'token') return caller;
+  const row = await db
+    .selectFrom('admin_token')
+    .select(['role', 'customer_id'])
+    .where('id', '=', caller.tokenId)
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .executeTakeFirst();
+  return row === undefined ? null : { ...caller, role: row.role, customerId: row.customer_id };
+}
+
+/**
+ * Whether a caller may still do what they might when they asked: somebody else's change may have come first.
+ * @param role - what they might then.
+ * @throws ApiError 401, 403, 404
+ */
+export async function checkStillAuthorized(
+  db: Kysely<Schema>,
+  name: ContractName,
+  path: Readonly<Record<string, string>>,
+  { caller, role, now }: Pick<ApiContext, 'caller' | 'role'> & Readonly<{ now: number }>,
+): Promise<void> {
+  const still = await callerNow(db, caller, now);
+  if (still === null)
+    throw new ApiError(
+      401,
+      'NOT_SIGNED_IN',
+      'the account or token that asked was ended meanwhile: sign in again',
+    );
+  if ((await authorize(db, name, path, still)) === role) return;
+  throw new ApiError(
+    403,
+    'RIGHTS_CHANGED',
+    'your rights were changed meanwhile: look what they are, and ask again',
+  );
+}
+
+/** What says that there is no right any more; others say that it cannot be known now. */
+const refusals: readonly number[] = [401, 403, 404];
+
+/**
+ * Looks again and again whether an answer that goes on may still go on, one look after the other.
+ * @param check - throws an ApiError with 401, 403 or 404 when it may not. Whatever else it throws, it is asked again.
+ * @param onRefused - called once; nothing is looked at any more.
+ * @returns what ends the looks.
+ */
+export function recheck(check: () => Promise<void>, everyMs: number, onRefused: () => void): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const runCheck = async (): Promise<void> => {
+    try {
+      await check();
+    } catch (thrown) {
+      if (!isOver && thrown instanceof ApiError && refusals.includes(thrown.status)) {
+        isOver = true;
+        onRefused();
+      }
+    }
+    if (!isOver) wait();
+  };
+  const wait = (): void => {
+    timer = setTimeout(() => void runCheck(), everyMs).unref();
+  };
+  wait();
+  return () => {
+    isOver = true;
+    if (timer !== null) clearTimeout(timer);
+  };
 }

@@ -5,9 +5,8 @@ import type { ContractName, RouteInput, RouteOutput } from '../contract/contract
 import { routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { authorize } from './authorize.ts';
-import { parseRouteInput, type RawRouteInput } from './parse-route-input.ts';
-import { checkStillAuthorized } from './still-authorized.ts';
+import { authorize, checkStillAuthorized } from './authorize.ts';
+import { parseRouteInput, type RawRouteInput } from './read-request.ts';
 
 /** Who asks and from where, before it is known whether they may. */
 export type ApiRequest = Omit<ApiContext, 'role' | 'actor'>;

@@ -8,15 +8,12 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
-import { ApiConcurrency } from './api-concurrency.ts';
-import { isOperator } from './authorize.ts';
+import { isOperator, recheck } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
+import { ApiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
-import { type ControlApiOptions, controlApiOptions } from './options.ts';
-import { problemOf } from './problem.ts';
 import { readBytes, readJson, readQuery } from './read-request.ts';
-import { recheck } from './recheck.ts';
-import { apiHeaders, jsonResponse, streamHead, streamResponse } from './response.ts';
+import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
 
 /** What stands before every path of the contract. */
 export const API_PREFIX = '/api/v1';

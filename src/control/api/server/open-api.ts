@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import type { Route, RouteFormat } from '../contract/route.ts';
-import { strictOf } from '../contract/strict.ts';
+import { strictOf } from '../contract/route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -7,8 +7,7 @@ import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import type { Store } from '../open.ts';
-import { BackupError, type BackupPart, type TableCount, takeBackup } from './backup.ts';
-import { backupTables } from './tables.ts';
+import { BackupError, type BackupPart, backupTables, type TableCount, takeBackup } from './backup.ts';
 
 /** A backup file: lines of JSON, gzipped. The first says what it is. */
 const FORMAT = 'solway-backup';

@@ -1,9 +1,124 @@
+import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { migrations } from '../migrations.ts';
 import type { Store } from '../open.ts';
 import type { Schema } from '../schema.ts';
-import { type Row, RowDigest, readRows, writeRows } from './rows.ts';
-import { type BackupTable, backupTables } from './tables.ts';
+
+/** A table of a backup: its rows are read in the order of these columns, which name each row. */
+type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
+
+/**
+ * Every table but the list of migrations, with its primary key, in an order in which rows may be put in: what refers to
+ * others comes behind them. A table that is missing here does not compile; null are those that only tell of what runs at
+ * the moment.
+ */
+const keysOfTables = {
+  change_counter: ['id'],
+  pepper: ['version'],
+  plan: ['id'],
+  customer: ['id'],
+  auth_user: ['id'],
+  auth_session: ['id'],
+  auth_account: ['id'],
+  auth_verification: ['id'],
+  auth_two_factor: ['id'],
+  auth_tried_code: null,
+  member: ['customer_id', 'user_id'],
+  invitation: ['id'],
+  admin_token: ['id'],
+  api_key: ['id'],
+  usage_minute: ['minute', 'epoch', 'key_id', 'product', 'method', 'status'],
+  usage_hour: ['hour', 'key_id', 'product', 'method', 'status'],
+  usage_day: ['day', 'key_id', 'product', 'method', 'status'],
+  usage_total: ['customer_id', 'step', 'bucket', 'plan_id', 'product', 'status'],
+  usage_method: ['customer_id', 'step', 'bucket', 'method', 'product', 'status'],
+  usage_mark: ['kind', 'bucket', 'epoch'],
+  usage_horizon: ['step'],
+  usage_epoch: ['epoch'],
+  usage_seen: ['hour', 'epoch'],
+  usage_check: ['name'],
+  usage_claim: null,
+  audit: ['id'],
+  semi_wallet: ['owner_id', 'address'],
+  notice_target: ['id'],
+  quota_notice: ['month', 'customer_id', 'plan_id', 'percent'],
+  notice_delivery: ['id'],
+  request_log: ['id'],
+  submission: ['id'],
+  node_cordon: ['network', 'node'],
+  upstream_node: ['name'],
+  lagged_minute: null,
+  gateway: null,
+  connection: null,
+  connection_close: null,
+} as const satisfies Record<Exclude<keyof Schema, 'schema_migration'>, readonly string[] | null>;
+
+/** All tables that a backup has. */
+export const backupTables: readonly BackupTable[] = Object.entries(keysOfTables).flatMap(([name, key]) =>
+  key === null ? [] : [{ name, key }],
+);
+
+/** A row as both databases give it: integers and text. */
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** Rows read or written at once. */
+const PAGE_ROWS = 1_000;
+
+/** Values of one statement; SQLite takes 32,766 and PostgreSQL 65,535. */
+const VALUES_MAX = 30_000;
+
+/** The rows of a table in pages, in the order of its key. */
+async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  let last: Row | null = null;
+  for (;;) {
+    const behind: ReturnType<typeof sql> =
+      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last![column]))})`;
+    const { rows }: { rows: Row[] } = await sql<Row>`select * from ${sql.table(name)} ${behind}
+      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`.execute(db);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    last = rows.at(-1)!;
+  }
+}
+
+/** Puts rows into a table. All of them have the same columns. */
+async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const names = Object.keys(first);
+  const columns = sql.join(names.map((name) => sql.ref(name)));
+  const atOnce = Math.max(1, Math.floor(VALUES_MAX / names.length));
+  for (let from = 0; from < rows.length; from += atOnce) {
+    const values = rows
+      .slice(from, from + atOnce)
+      .map((row) => sql`(${sql.join(names.map((name) => row[name] ?? null))})`);
+    await sql`insert into ${sql.table(table)} (${columns}) values ${sql.join(values)}`.execute(db);
+  }
+}
+
+/** Where the sum of a digest begins anew: 2^256. */
+const MODULUS = 1n << 256n;
+
+/** What the rows of a table come to, in whatever order they were read: databases sort text differently. */
+class RowDigest {
+  rows = 0;
+  #sum = 0n;
+
+  add(row: Row): void {
+    const members = Object.keys(row)
+      .sort()
+      .map((name) => [name, row[name]]);
+    const hash = createHash('sha256').update(JSON.stringify(members)).digest('hex');
+    this.#sum = (this.#sum + BigInt(`0x${hash}`)) % MODULUS;
+    this.rows++;
+  }
+
+  /** 64 hexadecimal digits. */
+  get hex(): string {
+    return this.#sum.toString(16).padStart(64, '0');
+  }
+}
 
 /** What one table of a backup came to. */
 export type TableCount = Readonly<{ table: string; rows: number; digest: string }>;
