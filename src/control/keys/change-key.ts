@@ -22,7 +22,6 @@ import {
 } from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, type RuleColumns } from './rule-columns.ts';
 
-/** What may be changed of a key; what is left out stays. */
 export type KeyChange = {
   readonly [Field in keyof Changeable]?: Changeable[Field] | undefined;
 };
@@ -31,7 +30,6 @@ type Changeable = KeyRulesInput & Readonly<{ name: string; expiresAt: number | n
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
-/** What the audit log says of the columns, by their names in the control API. */
 const detailOf = (row: Columns) => ({
   name: row.name,
   expiresAt: row.expires_at,
@@ -45,7 +43,7 @@ function checkChangeable(row: KeyTable, now: number): void {
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
   throw new KeyRefusedError(
     'wrong-state',
-    `key ${row.id} cannot be changed: it is ${state}, which is final: create a new key`,
+    `Key ${row.id} cannot be changed because it is ${state}, which is final. Create a new key.`,
   );
 }
 
@@ -58,7 +56,7 @@ async function columnsAfter(
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
   const requested: KeyRulesInput = { ...use, ...omitUndefined(change) };
-  // Rates that the plan no longer allows are capped by it and do not stand in the way of other changes.
+  // Rates above a plan that was lowered later must not block other changes; the plan caps them anyway.
   const rate = change.rate === undefined ? null : requested.rate;
   const addressPerSecond = change.addressPerSecond === undefined ? null : requested.addressPerSecond;
   const ruledKey = { product: row.product, isPublic, plan };
@@ -73,13 +71,12 @@ async function columnsAfter(
   };
 }
 
-/** A key that is being replaced never gets more time than its rotation left it. */
+/** A rotating key never lives longer than its rotation allowed. */
 function endOf(row: KeyTable, expiresAt: number | null): number | null {
   if (row.replaced_by === null || row.expires_at === null) return expiresAt;
   return Math.min(row.expires_at, expiresAt ?? Infinity);
 }
 
-/** The keys of a family that work or may work again. */
 function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): Promise<KeyTable[]> {
   return trx
     .selectFrom('api_key')
@@ -92,8 +89,8 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 }
 
 /**
- * Changes what a key may be used for, how it is called and when it ends: for all living keys of its family, at once. A
- * key that is being replaced is not lengthened by it.
+ * Changes rules, name or expiry of all living keys of a family. Does not extend a key that is being rotated
+ * out.
  * @throws KeyRefusedError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
@@ -129,9 +126,7 @@ const stateDetail = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 
 const changed = (row: KeyTable, change: Change) =>
   beforeAndAfter(stateDetail(row), stateDetail({ ...row, ...change }));
 
-/**
- * Reads the key, asks `decide` what is to change (null: it is already so) and writes it with its audit line.
- */
+/** @param decide - returns null when nothing changes. */
 function changeState(
   register: KeyRegister,
   id: string,
@@ -158,22 +153,24 @@ function refuse(
   what: string,
   remedy: string,
 ): never {
-  throw new KeyRefusedError('wrong-state', `key ${id} cannot be ${what}: it is ${state}, ${remedy}`);
+  throw new KeyRefusedError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
 }
 
-/** A key whose time has passed cannot be stopped, nor work again, whatever state is stored. */
 function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
-  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final: create a new key');
+  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
-/** Ends a key for ever. Revoking a revoked key changes nothing. @throws KeyRefusedError not-found */
+/**
+ * Revokes a key permanently. Idempotent.
+ * @throws KeyRefusedError not-found
+ */
 export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.revoke', (row) =>
     row.state === 'revoked' ? null : { state: 'revoked' },
   );
 }
 
-/** Stops a key until it is enabled again. @throws KeyRefusedError */
+/** @throws KeyRefusedError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
@@ -183,10 +180,13 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
   });
 }
 
-/** Lets a disabled key work again; one that was being replaced goes on being so. @throws KeyRefusedError */
+/**
+ * Re-enables a disabled key; a key in rotation returns to `rotating`.
+ * @throws KeyRefusedError
+ */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.enable', (row) => {
-    if (row.state === 'revoked') refuse(row, 'enabled', 'which is final: create a new key');
+    if (row.state === 'revoked') refuse(row, 'enabled', 'which is final. Create a new key');
     refuseExpired(row, register.now(), 'enabled');
     if (row.state === 'active' || row.state === 'rotating') return null;
     return { state: row.replaced_by === null ? 'active' : 'rotating' };
@@ -194,21 +194,22 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
 }
 
 /**
- * Ends the overlap of a rotation at `expiresAt` instead of later; now when it is not given.
+ * Ends the overlap of a rotation early.
+ * @param expiresAt - Unix milliseconds; default now.
  * @throws KeyRefusedError
  */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
-    if (row.state !== 'rotating') refuse(row, 'cut short', 'and only a key that is being replaced can be');
+    if (row.state !== 'rotating') refuse(row, 'cut short', 'and only a key in rotation has an overlap to end');
     const end = Math.max(expiresAt ?? 0, register.now());
     if (row.expires_at !== null && row.expires_at <= end) return null;
     return { expires_at: end };
   });
 }
 
-/** Longest overlap of a rotation, in milliseconds. */
+/** Milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
-/** The overlap that is taken when none is given, in milliseconds. */
+/** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 /** @throws KeyRefusedError wrong-state */
@@ -216,23 +217,23 @@ function checkRotatable(row: KeyTable, now: number): void {
   const { state } = viewKey(row, now);
   if (state === 'active') return;
   const remedies = {
-    rotating: `it is already being replaced by ${row.replaced_by}: rotate that one`,
-    disabled: 'it is disabled: enable it first',
-    expired: 'it has expired: create a new key',
-    revoked: 'it is revoked: create a new key',
+    rotating: `it is already being replaced by ${row.replaced_by}. Rotate that key instead.`,
+    disabled: 'it is disabled. Enable it first.',
+    expired: 'it has expired. Create a new key.',
+    revoked: 'it is revoked. Create a new key.',
   };
-  throw new KeyRefusedError('wrong-state', `key ${row.id} cannot be rotated, ${remedies[state]}`);
+  throw new KeyRefusedError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
 }
 
 /** @throws KeyRefusedError invalid */
 export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
-  refuseField('overlapMs', 'the overlap of a rotation is 0 to 90 days');
+  refuseField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
 }
 
 /**
- * Makes a new key in the family of an active one. The old key goes on for `overlapMs` (0: it ends at once), and
- * the new one inherits all that the old one is and may, its expiry too: a rotation never lengthens what was granted.
+ * Creates a new key in the family of an active key. The old key expires after `overlapMs` (0: now). The new
+ * key inherits all settings, including the expiry, so that a rotation never extends a grant.
  * @throws KeyRefusedError
  */
 export function rotateKey(
@@ -243,7 +244,7 @@ export function rotateKey(
   return transactAndNotify(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const now = register.now();
-    // One time for the whole rotation, so that old and new key meet exactly.
+    // One timestamp for the whole rotation, so that the overlap is exact.
     const atNow = { ...register, now: () => now };
     checkOverlap(overlapMs);
     const row = await requireKey(trx, id, register);
@@ -272,12 +273,11 @@ async function retire(
   return { ...row, ...change };
 }
 
-/** Keys that may be revoked at once. */
 const REVOKE_BATCH_MAX = 1_000;
-/** Keys in one statement: each is a handful of parameters, of which PostgreSQL takes 65,535. */
+/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
-/** The rows, in the order of the ids. @throws KeyRefusedError not-found */
+/** @throws KeyRefusedError not-found */
 async function requireKeys(
   trx: Transaction<Schema>,
   ids: readonly string[],
@@ -295,7 +295,7 @@ async function requireKeys(
     if (row !== undefined) return row;
     throw new KeyRefusedError(
       'not-found',
-      `there is no key ${JSON.stringify(id.slice(0, 16))}: see the list of keys for the ids`,
+      `There is no key ${JSON.stringify(id.slice(0, 16))}. See the list of keys for the ids.`,
       'ids',
     );
   });
@@ -326,14 +326,14 @@ async function revokeBatch(
 }
 
 /**
- * Ends several keys for ever, all or none. Those that are revoked already stay as they are.
+ * Revokes several keys, all or none. Idempotent.
  * @param ids - 1 to 1000.
- * @returns the keys in the order of the ids, each once.
+ * @returns the keys in the order of the ids, without duplicates.
  * @throws KeyRefusedError
  */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
-    // Holds the counter's row before anything is read.
+    // Locks the change counter before anything is read.
     await nextVersions(trx, 0);
     const uniqueIds = [...new Set(ids)].slice(0, REVOKE_BATCH_MAX);
     const rows = await requireKeys(trx, uniqueIds, register);

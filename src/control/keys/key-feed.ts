@@ -33,13 +33,12 @@ type Row = Selectable<KeyTable> &
     customer_state: CustomerState;
   };
 
-/** A key's own rate, which never goes beyond that of its plan; 0 is no limit. */
+/** A key's own rate, capped by its plan; 0 means no limit. */
 function rateOf(own: number | null, plan: number): number {
   if (own === null) return plan;
   return plan === 0 ? own : Math.min(own, plan);
 }
 
-/** Those of the plan, with the key's own rate where it has one. */
 const limitsOf = (row: Row): PlanLimits => ({
   ...planLimitsOf(row),
   rpcPerSecond: rateOf(row.rate_per_second, row.rpc_per_second),
@@ -55,7 +54,6 @@ const rulesOf = (row: Row): KeyRules => ({
   methods: listOf(row.methods),
 });
 
-/** Keys of a customer that is suspended stop, and are as they were when it no longer is. */
 function stateOf({ state, customer_state }: Row): KeyStatus {
   return customer_state === 'active' || state === 'revoked' ? state : 'disabled';
 }
@@ -81,7 +79,6 @@ function recordOf(row: Row): KeyRecord {
   };
 }
 
-/** Where is read: the store, or a connection of one's own. */
 type Source = Pick<Store, 'db'>;
 
 function selectRecords(store: Source) {
@@ -98,7 +95,6 @@ function selectRecords(store: Source) {
     ]);
 }
 
-/** The number of the newest change of any key or plan. */
 export async function newestVersion(store: Source): Promise<number> {
   const row = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
   return row.version;
@@ -106,7 +102,8 @@ export async function newestVersion(store: Source): Promise<number> {
 
 /**
  * Keys that changed after `version`, in pages, oldest change first.
- * @param unspentAt - leaves out keys that are spent at this time (spent-keys.ts): for who holds none of them yet.
+ * @param unspentAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
+ * load.
  */
 export async function* keysChangedAfter(
   store: Source,
@@ -128,10 +125,7 @@ export async function* keysChangedAfter(
   }
 }
 
-/**
- * Keys whose plan or customer changed after `version`, in pages by id. Spent ones are left out: neither is anything to
- * them.
- */
+/** Keys whose plan or customer changed after `version`, in pages by id, without expired and revoked keys. */
 export async function* keysOfPlansChangedAfter(
   store: Source,
   version: number,
@@ -154,36 +148,34 @@ export async function* keysOfPlansChangedAfter(
   }
 }
 
-/** Who is told of the keys: access/key-directory.ts. */
+/** Implemented by gateway/auth/key-directory.ts. */
 interface KeySink {
   apply(records: readonly KeyRecord[]): unknown;
-  /** While false, an id that is not in the directory may be a new one. */
+  /** While false, an unknown id may be a new key that could not be loaded. */
   setStoreReachable(reachable: boolean): void;
 }
 
 export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
-  /** How often changes are looked for: one row of one table is read. */
+  /** Milliseconds. */
   pollIntervalMs?: number;
-  /** A look that takes longer counts as the store being away. */
+  /** Milliseconds after which an unanswered poll counts as the store being unreachable. */
   awayAfterMs?: number;
-  /** Keys read at once. */
   pageRows?: number;
-  /** Hears of each change between reachable and not; the error is the driver's own. */
+  /** Called on each change of state; the error is the driver's own. */
   onStoreState?: (state: 'back' | 'away', error?: unknown) => void;
 }>;
 
-/** What holds when nothing else is said. A change must be in force within a second, so looks are well below. */
+/** A key change must take effect within a second, so polls are well below that. */
 export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
 
-/** How many times as long as a small answer a page of keys may take at most. */
+/** Upper bound of the timeout of one page, as a multiple of `awayAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
 
 /**
- * Carries every change of a key from the store into memory: all keys that are not spent at first, then what has
- * a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again
- * at the next look.
+ * Loads all keys into memory, then polls for newer versions. After a failure the loaded keys stay in use and
+ * the next poll retries.
  */
 export class KeyFeed {
   readonly #store: Store;
@@ -194,13 +186,11 @@ export class KeyFeed {
   readonly #onStoreState: NonNullable<KeyFeedOptions['onStoreState']>;
   readonly #watch: StoreWatch | null;
   #version = 0;
-  /** Whether keys were handed on: the end of one of those must not be passed over. */
   #hasApplied = false;
   #state: 'unknown' | 'back' | 'away' = 'unknown';
   #polling: Promise<void> | null = null;
   #pollStartedAt = 0;
   #again = false;
-  /** How many times as long as a small answer the next page may take. */
   #timeoutFactor = 1;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -215,20 +205,19 @@ export class KeyFeed {
     this.#watch = this.#store.watch?.(() => this.wake()) ?? null;
   }
 
-  /** Loads all keys, then watches. Resolves after the first attempt, whether the store answered or not. */
+  /** Loads all keys, then starts polling. Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     const first = this.#poll();
     this.#timer = setInterval(() => this.#tick(), this.#pollIntervalMs);
     await first;
   }
 
-  /** Looks for changes; resolves when what was in the store at the call has been handed on, or could not be. */
+  /** Polls now. Resolves when changes committed before the call have been applied or the poll failed. */
   async refresh(): Promise<void> {
     await this.#polling;
     await (this.#polling ?? this.#poll());
   }
 
-  /** Looks for changes now, or once more as soon as the look under way is over. */
   wake(): void {
     if (this.#stopped) return;
     if (this.#polling === null) void this.#poll();
@@ -266,7 +255,7 @@ export class KeyFeed {
         await this.#readChanges();
         this.#report('back');
       } catch (error) {
-        // A connection that fell silent is given up by now, and the server may well answer over another.
+        // The silent connection is closed by now; another one may work.
         this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#awayAfterMs;
         if (this.#again) continue;
         this.#report('away', error);
@@ -277,7 +266,7 @@ export class KeyFeed {
 
   async #readChanges(): Promise<void> {
     this.#store.checkNotReplaced();
-    // What others wait for in the pool, and connections of it that fell silent, must not hold up a revocation.
+    // A connection of its own: a full pool must not delay a revocation.
     const source = this.#watch ?? this.#store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());
@@ -301,7 +290,7 @@ export class KeyFeed {
     this.#version = newest;
   }
 
-  /** Pages, none of them late: a server that is slow gets more time with each look. */
+  /** A slow server gets a longer timeout with each attempt. */
   async *#pagesWithDeadline<Page>(pages: AsyncGenerator<Page>): AsyncGenerator<Page> {
     const next = () => pages.next();
     try {

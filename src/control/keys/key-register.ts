@@ -8,13 +8,13 @@ import type { KeyTable, Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** The state a person sees: the stored one, or `expired` when the time of a living key has passed. */
+/** The stored state, or `expired` when the expiry of a living key has passed. */
 export type VisibleKeyStatus = KeyTable['state'] | 'expired';
 
-/** A key as lists show it. Nothing in it helps to guess the secret. Times are Unix milliseconds. */
+/** A key without its secret. Times are Unix milliseconds. */
 export type KeyView = {
   id: string;
-  /** The start of the key as its owner sees it: prefix and id. */
+  /** The visible start of the key: prefix and id. */
   start: string;
   familyId: string;
   customerId: string;
@@ -24,10 +24,9 @@ export type KeyView = {
   planId: string;
   createdAt: number;
   expiresAt: number | null;
-  /** Id of the key that takes over from this one. */
+  /** Id of the successor in a rotation. */
   replacedBy: string | null;
   lastUsedAt: number | null;
-  /** The address of the last use. */
   lastUsedFrom: string | null;
   isPublic: boolean;
   networks: Network[] | null;
@@ -38,7 +37,6 @@ export type KeyView = {
   addressPerSecond: number | null;
   logsBodies: boolean;
   neverBack: boolean;
-  /** When somebody reported it as leaked. */
   leakedAt: number | null;
 };
 
@@ -49,12 +47,10 @@ function visibleState(row: KeyTable, now: number): VisibleKeyStatus {
 
 const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
 
-/** A key's own rate; one that was given whole has both numbers. */
 function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {
   return perSecond === null ? null : { perSecond, burst: burst ?? perSecond };
 }
 
-/** The view of a row at time `now`. */
 export function viewKey(row: KeyTable, now: number): KeyView {
   return {
     id: row.id,
@@ -83,47 +79,44 @@ export function viewKey(row: KeyTable, now: number): KeyView {
   };
 }
 
-/** Where a change came from, when it came over the network. */
 type ChangeOrigin = Readonly<{
   address: string | null;
   userAgent: string | null;
   requestId: string | null;
 }>;
 
-/** What every operation on keys needs. */
+/** Dependencies and actor of every key operation. */
 export type KeyRegister = Readonly<{
   store: Store;
   peppers: Peppers;
-  /** Who acts, for the audit log: `cli:alice`, `user:anna@example.com`, `first start`. */
+  /** For the audit log, e.g. `cli:alice`, `user:anna@example.com`, `first start`. */
   actor: string;
-  /** From where; absent for what is done on the machine itself. */
+  /** Absent for changes made on the machine itself. */
   origin?: ChangeOrigin;
-  /** Only keys of this customer exist for the operations; absent: those of all. */
+  /** Restricts operations to keys of this customer; absent: all customers. */
   customerId?: string;
-  /** How many keys may exist that are not spent (spent-keys.ts). */
+  /** Maximum number of keys that are neither revoked nor expired. */
   keysMax: number;
-  /** How many of them one customer may have; the house has no limit of its own. Default `keyLimits.customerKeysMax`. */
+  /** Default `keyLimits.customerKeysMax`; the built-in customer has no limit of its own. */
   customerKeysMax?: number;
   /** Unix milliseconds. */
   now: () => number;
 }>;
 
-/** What holds of keys when nothing else is said. */
 export const keyLimits = {
-  /** Keys of one customer that are not spent. */
   customerKeysMax: 10_000,
-  /** Addresses, origins or methods that one key names. */
+  /** Of one key. */
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
-  /** Calls a second from one address with a public key for which no number was given. */
+  /** Calls per second and address of a public key without a rate of its own. */
   publicAddressPerSecond: 10,
 } as const;
 
-/** Why an operation on keys was refused; the text says what to do about it. */
+/** A refused key operation. The message says what to do. */
 export class KeyRefusedError extends Error {
   readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
-  /** The field that is wrong, by its name in the control API. */
+  /** Field name as in the control API. */
   readonly field: string | null;
 
   constructor(reason: KeyRefusedError['reason'], message: string, field: string | null = null) {
@@ -134,14 +127,14 @@ export class KeyRefusedError extends Error {
   }
 }
 
-/** Refuses a field with what to write there. @throws KeyRefusedError invalid, always */
+/** @throws KeyRefusedError invalid */
 export function refuseField(field: string, message: string): never {
   throw new KeyRefusedError('invalid', message, field);
 }
 
 /**
- * The key's row, inside a transaction that holds the change counter. Keys of other customers than the register's are
- * as if they were not there.
+ * Reads the key's row within a transaction that holds the change counter. Keys of other customers count as
+ * missing.
  * @throws KeyRefusedError not-found
  */
 export async function requireKey(
@@ -156,10 +149,9 @@ export async function requireKey(
     .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
     .executeTakeFirst();
   if (row !== undefined) return row;
-  throw new KeyRefusedError('not-found', 'there is no such key: see the list of keys for the ids');
+  throw new KeyRefusedError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
-/** The audit entry of something this register's actor does to a key. */
 export function auditEntry(
   register: KeyRegister,
   action: string,
@@ -179,7 +171,7 @@ export function auditEntry(
 
 type Detail = AuditEntry['detail'][string];
 
-/** What changed of a row, as `before.name` and `after.name`; what stayed is left out. */
+/** Changed fields only, as `before.name` and `after.name`. */
 export function beforeAndAfter(
   before: Readonly<Record<string, Detail>>,
   after: Readonly<Record<string, Detail>>,
@@ -193,20 +185,19 @@ export function beforeAndAfter(
   );
 }
 
-/** One more than a page of the control API: it tells whether there is another. */
+/** One more than an API page, to detect a next page. */
 const LIST_LIMIT_MAX = 1_001;
 
 type ListKeysOptions = Readonly<{
   product?: Product | undefined;
-  /** Revoked keys are left out unless asked for. */
+  /** Default false. */
   withRevoked?: boolean;
   /** 1 to 1001. */
   limit?: number;
-  /** Id of the last key of the page before. */
+  /** Id of the last key of the previous page. */
   after?: string | undefined;
 }>;
 
-/** Keys in the order of their ids: those of the register's customer, or all. */
 export async function listKeys(register: KeyRegister, options: ListKeysOptions = {}): Promise<KeyView[]> {
   let query = register.store.db.selectFrom('api_key').selectAll().orderBy('id');
   if (register.customerId !== undefined) query = query.where('customer_id', '=', register.customerId);
@@ -217,7 +208,10 @@ export async function listKeys(register: KeyRegister, options: ListKeysOptions =
   return rows.map((row) => viewKey(row, register.now()));
 }
 
-/** One key and all keys of its family, the oldest first. @throws KeyRefusedError not-found */
+/**
+ * A key with all keys of its family, oldest first.
+ * @throws KeyRefusedError not-found
+ */
 export async function readFamily(
   register: KeyRegister,
   id: string,
@@ -235,20 +229,18 @@ export async function readFamily(
   const family = rows.map((row) => viewKey(row, register.now()));
   const key = family.find((one) => one.id === id);
   if (key !== undefined) return { key, family };
-  throw new KeyRefusedError('not-found', 'there is no such key: see the list of keys for the ids');
+  throw new KeyRefusedError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
-/** What a text turned out to hold. */
 export type KeyOwnerResult = Readonly<{
-  /** Whether something of the form of a key stands in it: pattern and checksum. */
+  /** Whether the text contains a well-formed key (pattern and checksum). */
   wellFormed: boolean;
-  /** Whether that is a key here, its secret included. */
+  /** Whether that key exists here, secret included. */
   matches: boolean;
-  /** Which, and whose; null where it does not match. */
   key: KeyView | null;
 }>;
 
-/** The row of the key that a text is, whatever its state. The text is looked up by its public id and kept nowhere. */
+/** Looks a key up by its public id, whatever its state; the text is not stored. */
 export async function findByText(
   { store, peppers }: Pick<KeyRegister, 'store' | 'peppers'>,
   text: string,
@@ -261,7 +253,7 @@ export async function findByText(
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;
 }
 
-/** Whether a key of this service stands in a text, and whose: of all customers; the first of several. */
+/** Finds the first key of this service in a text, of any customer. */
 export async function findKeyOwner(register: KeyRegister, text: string): Promise<KeyOwnerResult> {
   const found = findApiKeys(text);
   for (const key of found) {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { readScannerKey, ScannerSignatures } from './leaked-keys.ts';
 
-/** The example that GitHub publishes, made with a key for tests. Source: docs.github.com, secret scanning partner program. */
+/** Example with a test key, from docs.github.com, "Secret scanning partner program". */
 const published = {
   id: 'f9525bf080f75b3506ca1ead061add62b8633a346606dc5fe544e29231c6ee0d',
   pem: `-----BEGIN PUBLIC KEY-----
@@ -14,7 +14,7 @@ HzZFI03Exwz8Lh/tCfL3YxwMdLjB+bMznsanlhK0RwcGP3IDb34kQDIo3Q==
     'MEUCIFLZzeK++IhS+y276SRk2Pe5LfDrfvTXu6iwKKcFGCrvAiEAhHN2kDOhy2I6eGkOFmxNkOJ+L2y8oQ9A2T9GGJo6WJY=',
 };
 
-it('knows the signature that GitHub publishes as an example', () => {
+it('verifies the example signature that GitHub publishes', () => {
   const { id, body, signature } = published;
   expect(new ScannerSignatures([published]).verify(body, id, signature)).toBe(true);
 });
@@ -27,12 +27,12 @@ it.each([
   ['no signature', { signature: null }],
   ['a signature that is none', { signature: 'AAAA' }],
   ['a signature that never ends', { signature: published.signature.repeat(100_000) }],
-])('refuses %s', (_, change) => {
+])('rejects %s', (_, change) => {
   const { body, id, signature } = { ...published, ...change };
   expect(new ScannerSignatures([published]).verify(body, id, signature)).toBe(false);
 });
 
-it('refuses what another key of the same name signed', () => {
+it('rejects a signature by another key with the same name', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signature = sign('sha256', published.body, privateKey).toString('base64');
   expect(new ScannerSignatures([published]).verify(published.body, published.id, signature)).toBe(false);
@@ -40,7 +40,7 @@ it('refuses what another key of the same name signed', () => {
   expect(new ScannerSignatures([{ id: 'x', pem }]).verify(published.body, 'x', signature)).toBe(true);
 });
 
-it('takes public keys of P-256 only', () => {
+it('accepts only public keys on the curve P-256', () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
   expect(readScannerKey(other.export({ type: 'spki', format: 'pem' }).toString())).toBeNull();
   expect(readScannerKey('x')).toBeNull();

@@ -13,22 +13,20 @@ import {
   viewKey,
 } from './key-register.ts';
 
-/** Header with the signature of a report, base64 of DER. */
+/** Base64 of a DER signature. */
 export const SIGNATURE_HEADER = 'github-public-key-signature';
-/** Header that names the key it was made with. */
 export const SIGNATURE_KEY_HEADER = 'github-public-key-identifier';
 
-/** A public key of a secret scanner, as the configuration gives it. */
 export type ScannerKey = Readonly<{
   id: string;
-  /** P-256, SPKI in PEM. */
+  /** SPKI PEM of a P-256 key. */
   pem: string;
 }>;
 
-/** DER of two numbers of 32 bytes has 72 at most; base64 of that 96. */
+/** DER of two 32-byte numbers has at most 72 bytes, 96 in base64. */
 const SIGNATURE_LENGTH_MAX = 128;
 
-/** The key of a PEM text; null where it is none, or none of P-256. */
+/** Null if the text is not a P-256 public key. */
 export function readScannerKey(pem: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: pem, format: 'pem' });
@@ -39,19 +37,18 @@ export function readScannerKey(pem: string): KeyObject | null {
 }
 
 /**
- * Who may report leaked secrets: whoever signs the bytes of the report with ECDSA P-256 and SHA-256 under one of these
- * keys, as GitHub does. Source: GitHub's secret scanning partner program.
+ * Verifies leak reports signed with ECDSA P-256 and SHA-256. Source: GitHub, "Secret scanning partner
+ * program".
  */
 export class ScannerSignatures {
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
-  /** @param keys - one that cannot be read signs nothing; the configuration refuses such. */
+  /** @param keys - unreadable keys are ignored; the configuration rejects them. */
   constructor(keys: readonly ScannerKey[]) {
     const read = keys.map(({ id, pem }) => [id, readScannerKey(pem)] as const);
     this.#keys = new Map(read.filter((entry): entry is [string, KeyObject] => entry[1] !== null));
   }
 
-  /** Whether the bytes were signed by a scanner that is known. */
   verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
     const key = keyId === null ? undefined : this.#keys.get(keyId);
     if (key === undefined || body === null || signature === null) return false;
@@ -64,36 +61,30 @@ export class ScannerSignatures {
   }
 }
 
-/** A secret that was found somewhere, as scanners report it. */
 type LeakReport = Readonly<{
   token: string;
-  /** What the scanner calls this kind of secret. */
+  /** Type of secret, as named by the scanner. */
   type: string;
-  /** Where it was found. */
   url?: string | undefined;
   source?: string | undefined;
 }>;
 
-/** A key of ours that stands where others can read it. */
 export type LeakedKey = Readonly<{
   key: KeyView;
-  /** Where it was found, as far as the report says. */
   url: string | null;
-  /** Whether it has been revoked for it. */
   revoked: boolean;
 }>;
 
-/** Notes whom to tell, in the transaction that marks the key: what is marked is told, whatever happens then. */
+/** Queues the notification in the transaction that marks the key, so that both happen or neither. */
 type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
 
-/** What holds of reports. */
 type LeakRules = Readonly<{
   /** `keys.revoke_leaked` of the configuration. */
   revokes: boolean;
   noteLeak: NoteLeak;
 }>;
 
-/** What is answered to a report; the secret comes back as its SHA-256 only. */
+/** Contains the SHA-256 of the secret instead of the secret. */
 type LeakReportResult = Readonly<{
   token_hash: string;
   token_type: string;
@@ -105,7 +96,6 @@ const URL_LENGTH_MAX = 300;
 const truncate = (text: string | undefined): string | null =>
   text === undefined ? null : redact(text).slice(0, URL_LENGTH_MAX);
 
-/** Marks a living key as leaked, once, revokes it where that is wanted, and notes whom to tell. */
 function markLeaked(
   register: KeyRegister,
   id: string,
@@ -141,8 +131,8 @@ function markLeaked(
 }
 
 /**
- * Takes reports of secrets that were found: marks the living keys among them, and revokes them where that is wanted.
- * @returns a verdict for each report.
+ * Marks living keys among the reported secrets as leaked and revokes them if configured.
+ * @returns one result per report.
  */
 export async function reportLeaks(
   register: KeyRegister,

@@ -13,9 +13,9 @@ it.each([
   ['2001:db8::1/128', '2001:db8::1'],
   ['2001:db8:ffff::/33', '2001:db8:8000::/33'],
   ['::/0', '::/0'],
-])('writes the range %j as %j', (given, shown) => expect(normalRange(given)).toBe(shown));
+])('normalizes the range %j to %j', (given, shown) => expect(normalRange(given)).toBe(shown));
 
 it.each(['', 'x', '192.0.2.0/33', '192.0.2', '2001:db8::/129', '192.0.2.0/', '192.0.2.0/-1', 'fe80::1%eth0'])(
-  'takes %j for no range',
+  'rejects %j',
   (given) => expect(normalRange(given)).toBeNull(),
 );
