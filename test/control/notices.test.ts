@@ -318,7 +318,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     );
     expect(answer).toEqual({
       delivered: false,
-      problem: 'the mail server does not take sender or receiver',
+      problem: 'the mail server rejects the sender or receiver',
     });
   });
 

@@ -3,13 +3,13 @@ import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Who changes somebody's rights, when and from where, for the audit log. */
+/** Who changes somebody's rights, for the audit log. */
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** What a token or an invitation lets its holder do. */
+/** Rights that a token or invitation grants. */
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
-/** The actor as the audit log names them, the tokens that they made, those that these made, and so on. */
+/** An audit actor and, recursively, the tokens issued by it. */
 const withLineage = (db: Kysely<Schema>, actor: string) =>
   db.withRecursive('lineage(actor)', (recursive) =>
     recursive
@@ -43,11 +43,11 @@ const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
     .execute();
 
 /**
- * Ends the tokens and takes back the open invitations that somebody made, and those that such a token made, with a line
- * in the audit log for each. Call it in the transaction of the change that calls for it, behind the change.
- * @param actor - who made them, as the audit log names them.
- * @param keeps - which of them stay.
- * @returns how many ended.
+ * Revokes tokens and open invitations issued by an actor, recursively, with one audit entry each. Call it in
+ * the transaction of the change, after the change.
+ * @param actor - as in the audit log.
+ * @param keeps - grants that stay.
+ * @returns number of revoked grants.
  */
 export async function revokeIssuedGrants(
   trx: Transaction<Schema>,
@@ -77,7 +77,7 @@ export async function revokeIssuedGrants(
   return entries.length;
 }
 
-/** What somebody may still hand out who is no operator. */
+/** Predicate: grants that the user (not an operator) may still issue. */
 async function grantPredicateFor(
   trx: Transaction<Schema>,
   userId: string,
@@ -95,9 +95,8 @@ async function grantPredicateFor(
 }
 
 /**
- * Ends the tokens and takes back the open invitations that somebody made and could not make any more, with a line in the
- * audit log for each: nobody keeps by a token what was taken from them. What their tokens made counts as theirs. Call it
- * in the transaction that took rights away, behind the change.
+ * Revokes tokens and open invitations of a user that exceed the user's current rights, with audit entries.
+ * Call it in the transaction that reduced the rights, after the change.
  */
 export async function revokeExcessGrants(
   trx: Transaction<Schema>,

@@ -9,7 +9,7 @@ import { type AuditEntry, nextVersions, transact, writeAudits } from '../databas
 import type { AccountLimits } from './account-options.ts';
 import type { RequestMetadata } from './sign-in-store.ts';
 
-/** What one customer of a network has at least: whoever has 64 bits of IPv6 would have an address for every try. */
+/** IPv6 attempts count per /64, the smallest usual allocation. */
 export const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
 /** @throws ApiError 429 */
@@ -18,15 +18,15 @@ export function startAttempt(limit: AttemptLimiter, name: string): Attempt {
     return limit.start(name);
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    throw new ApiError(429, 'TOO_MANY_TRIES', 'too many wrong tries: wait a moment, then try again', {
+    throw new ApiError(429, 'TOO_MANY_TRIES', 'Too many failed attempts. Wait a moment, then try again.', {
       retryAfter: thrown.retryAfter ?? 1,
     });
   }
 }
 
 /**
- * Counts wrong passwords and codes, at an account and from a site. Where somebody signed in to an account before, their
- * tries at it are counted apart from those of all the world, which so cannot keep them out.
+ * Limits failed attempts per account and subnet. Attempts from a source that signed in to the account before
+ * are counted apart, so that attackers cannot lock the user out.
  */
 export class SignInAttemptLimiter {
   readonly #accounts: AttemptLimiter;
@@ -42,8 +42,7 @@ export class SignInAttemptLimiter {
   }
 
   /**
-   * Begins a try.
-   * @param group - goes in front of the names, for what is counted apart.
+   * @param group - prefix of the counters, for attempts that are counted apart.
    * @throws ApiError 429
    */
   startAttempt(group: string, account: string | null, address: string): Attempt {
@@ -62,7 +61,7 @@ export class SignInAttemptLimiter {
     };
     return {
       succeed: () => {
-        // Not `right`: with an account of one's own the tries at others would be forgotten.
+        // Not reset: otherwise signing in to an own account would reset attempts at others.
         subnetAttempt.discard();
         accountAttempt?.succeed();
       },
@@ -78,24 +77,22 @@ export class SignInAttemptLimiter {
       : startAttempt(this.#accounts, group + account);
   }
 
-  /** Somebody at this address had the account's password. */
+  /** Remembers that the account signed in from this address. */
   signedIn(account: string, address: string): void {
     this.#trustedSources.set(sourceKey(account, subnetOf(address)), true);
   }
 }
 
-/** A site has no space, so no account that somebody makes up is taken for another's. */
+/** Subnets contain no space, so names are unambiguous. */
 const sourceKey = (account: string, subnet: string): string => `${subnet} ${account}`;
 
-/** How many lines the audit log gets of what strangers try. */
 type FailedSignInLogLimits = Readonly<{
-  /** Between two writings, in milliseconds. */
+  /** Milliseconds between two writes. */
   intervalMs: number;
-  /** Accounts that are told apart in one writing; the others are counted together with those that nobody has. */
+  /** Accounts with an entry of their own per write; all others share one. */
   accountsMax: number;
 }>;
 
-/** What holds unless something else is said. */
 const failedSignInLogLimits: FailedSignInLogLimits = { intervalMs: 60_000, accountsMax: 100 };
 
 type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: number };
@@ -103,14 +100,13 @@ type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: n
 type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: Logger }>;
 
 /**
- * Tells the audit log of refused tries to sign in: of each account one line a minute, with how many there were, and one
- * for all that name no account there is. Nothing is ever deleted there, so strangers must not be able to fill it. The
- * first is written at once; no answer waits for it, or its time would tell which accounts there are.
+ * Writes failed sign-ins to the audit log: one entry per account and minute with a count, and one for all
+ * unknown accounts. The log is never pruned, so attackers must not be able to fill it. Responses do not wait
+ * for the write, which would reveal existing accounts.
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
   readonly #limits: FailedSignInLogLimits;
-  /** By account. */
   #byAccount = new Map<string, FailedSignIn>();
   #others: FailedSignIn | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -121,7 +117,7 @@ export class FailedSignInLog {
     this.#limits = { ...failedSignInLogLimits, ...limits };
   }
 
-  /** @param account - whose password or code was tried, as the request says; null: it names none. */
+  /** @param account - account of the attempt as given; null: none. */
   record(path: string, account: string | null, facts: RequestMetadata): void {
     const one = { path, facts, at: this.#parts.now(), count: 1 };
     const existing = account === null ? undefined : this.#byAccount.get(account);
@@ -132,7 +128,7 @@ export class FailedSignInLog {
     if (this.#timer === null) this.#write();
   }
 
-  /** Writes what is left. Never rejects. */
+  /** Writes pending entries. Never rejects. */
   async stop(): Promise<void> {
     this.#stopTimer();
     this.#write();
@@ -145,7 +141,7 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** Writes what there is, and looks again after a while; without anything, not before the next one. */
+  /** Writes pending entries and schedules the next write; when idle, waits for the next failure. */
   #write(): void {
     this.#timer = null;
     if (this.#byAccount.size === 0 && this.#others === null) return;
@@ -157,7 +153,7 @@ export class FailedSignInLog {
       .then(() => this.#writeLines(byAccount, others))
       .catch((err) => {
         const count = sumOf([...byAccount.values(), ...(others === null ? [] : [others])]);
-        this.#parts.log.warn({ err, count }, 'refused tries to sign in are missing from the audit log');
+        this.#parts.log.warn({ err, count }, 'failed sign-ins could not be written to the audit log');
       });
   }
 
@@ -189,7 +185,7 @@ const mergeCounts = (sum: FailedSignIn | null, one: FailedSignIn): FailedSignIn 
 
 const sumOf = (all: readonly FailedSignIn[]): number => all.reduce((sum, { count }) => sum + count, 0);
 
-/** With the path and the place of the first. */
+/** Path and source of the first attempt. */
 function entryOf({ path, facts, at, count }: FailedSignIn, account: string | null): AuditEntry {
   const detail = { path, ...(account !== null && { account }), count };
   return { at, actor: 'nobody', action: 'session.refused', keyId: null, detail, ...facts };

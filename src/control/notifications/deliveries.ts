@@ -6,9 +6,9 @@ import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { Notice } from './notice.ts';
 
-/** Notices on their way, kept in the store: what one gateway cannot hand over any more another does. */
+/** Queue of notifications in the store, so that any gateway can deliver them. */
 
-/** Puts a notice before every target of its customer. */
+/** Queues a notification for all targets of its customer. */
 export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
   const customerId = notice.customer.id;
   const targets = await trx
@@ -29,8 +29,8 @@ export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: n
 }
 
 /**
- * Takes deliveries that are due, so that nobody else tries them before `leaseMs` are over.
- * @returns no more than `most`, the longest due first.
+ * Claims due deliveries for `leaseMs`.
+ * @returns at most `most`, longest due first.
  */
 export async function claimDue(
   db: Kysely<Schema>,
@@ -61,15 +61,14 @@ export async function claimDue(
   return taken;
 }
 
-/** How a try ended. */
 type AttemptResult = Readonly<{
-  /** null: it was handed over. */
+  /** null: delivered. */
   problem: string | null;
-  /** When it is tried again; null: it is not. */
+  /** Unix milliseconds of the next attempt; null: none. */
   retryAt: number | null;
 }>;
 
-/** Notes how a try ended, of the delivery and of its target. */
+/** Records an attempt for the delivery and its target. */
 export async function recordAttempt(
   store: Store,
   { id, target_id }: Pick<NoticeDeliveryTable, 'id' | 'target_id'>,
@@ -87,7 +86,7 @@ export async function recordAttempt(
   });
 }
 
-/** Takes the right to try a target out, of which there is one in a while, whether it is reached or not. */
+/** Claims a test delivery; limited to one per interval and target, successful or not. */
 export async function claimTest(
   { db }: Store,
   targetId: string,
@@ -103,7 +102,7 @@ export async function claimTest(
   return numUpdatedRows > 0n;
 }
 
-/** Notes of a target what came of the last thing that was to be handed over. */
+/** Records the last result of a target. */
 export async function recordOutcome(
   db: Kysely<Schema>,
   targetId: string,
@@ -117,13 +116,12 @@ export async function recordOutcome(
     .execute();
 }
 
-/** Forgets what was told before a time. */
 export async function pruneNotices({ db }: Store, beforeMs: number): Promise<void> {
   await db.deleteFrom('notice_delivery').where('created_at', '<', beforeMs).execute();
   await db.deleteFrom('quota_notice').where('at', '<', beforeMs).execute();
 }
 
-/** Lets the customer of a key be told that it was found where others can read it. */
+/** Queues the notification about a leaked key for its customer. */
 export async function enqueueLeak(
   trx: Transaction<Schema>,
   { key, url, revoked }: LeakedKey,

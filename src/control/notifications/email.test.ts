@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { MailRateLimiter } from './email.ts';
 import { renderNotice } from './notice.ts';
 
-it('lets so many mails go out in an hour: of a customer, of a user, to an address', () => {
+it('limits mails per hour by customer, by user and by address', () => {
   let now = 1;
   const pace = new MailRateLimiter({ customerPerHour: 3, receiverPerHour: 2 }, () => now);
   const take = (customer: string, sender: string, to: string) => pace.take({ customer, sender, to });
@@ -15,7 +15,7 @@ it('lets so many mails go out in an hour: of a customer, of a user, to an addres
   expect(take('a', 'u', 'x@x')).toBe(0);
 });
 
-it('says in a mail nothing of a name that could be opened, and in a subject nothing of it', () => {
+it('puts no clickable part of a name into a mail, and no name into a subject', () => {
   const name = 'URGENT: verify your wallet at https://evil.example/x or evil.example';
   const notice = { type: 'test', customer: { id: 'c1', name }, at: '2026-11-22T12:00:00Z' } as const;
   const { subject, text } = renderNotice(notice);

@@ -10,14 +10,14 @@ import { QuotaWatch } from './quota-watch.ts';
 import { findTarget, resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
-/** The ways on which notices go; null where there is none. */
+/** null: not available. */
 type NoticeChannels = Readonly<{
   webhooks: WebhookSender | null;
   mailer: Mailer | null;
   seal: WebhookSeal;
 }>;
 
-/** What came of it. `problem` is null when it was handed over; `isFinal`: another try would end no better. */
+/** `problem` is null on success; `isFinal`: do not retry. */
 type DeliveryResult = Readonly<{ problem: string | null; isFinal: boolean }>;
 
 const delivered: DeliveryResult = { problem: null, isFinal: true };
@@ -31,7 +31,7 @@ function toDeliveryResult(posted: PostResult): DeliveryResult {
   if (posted.kind === 'failed') return retryableFailure('the host of the URL did not answer in time');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
-  if (status === HTTP_GONE) return permanentFailure('the host answered 410: it wants no more of these');
+  if (status === HTTP_GONE) return permanentFailure('the host answered 410 Gone; no more notifications will be sent');
   return retryableFailure(`the host answered ${status}`);
 }
 
@@ -43,10 +43,10 @@ async function callWebhook(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<DeliveryResult> {
-  if (webhooks === null) return retryableFailure('webhooks are sent by a running gateway alone');
+  if (webhooks === null) return retryableFailure('webhooks are sent only by a running gateway');
   const webhook = seal.open(target, target.customer_id, target.id);
   if (webhook === null)
-    return permanentFailure('the webhook cannot be read with the pepper of today: add it again');
+    return permanentFailure('the webhook cannot be decrypted with the current pepper. Add it again');
   const refusal = webhooks.refusal(webhook.url);
   if (refusal !== null) return permanentFailure(`the URL ${refusal}`);
   const body = JSON.stringify(notice);
@@ -60,16 +60,19 @@ async function sendMail(
   notice: Notice,
 ): Promise<DeliveryResult> {
   if (mailer === null)
-    return retryableFailure('no mail server is configured: the operator sets mail.smtp_url');
+    return retryableFailure('no mail server is configured. Ask the operator to set mail.smtp_url');
   try {
     await mailer.send({ to: target.shown, ...renderNotice(notice) });
     return delivered;
   } catch (error) {
-    return retryableFailure(error instanceof MailError ? error.message : 'the mail could not be handed over');
+    return retryableFailure(error instanceof MailError ? error.message : 'the mail could not be sent');
   }
 }
 
-/** Hands a notice over to a target, once. Never rejects. @param id - the same at each try. */
+/**
+ * Makes one delivery attempt. Never rejects.
+ * @param id - the same for each attempt.
+ */
 export function deliverNotice(
   channels: NoticeChannels,
   target: NoticeTargetTable,
@@ -89,17 +92,17 @@ type NotifierOptions = Readonly<{
   limits: NoticeLimits;
   /** Unix milliseconds. */
   now?: () => number;
-  /** Hears when the store begins to fail, and with null when it works again. */
+  /** Called with the error when the store starts to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
 }>;
 
-/** Beyond its time, what a try may take until another gateway may try too. */
+/** Time beyond the timeout until another gateway may retry. */
 const LEASE_MARGIN_MS = 20_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const RETRY_FACTOR = 4;
 
-/** Tells customers: sees when quotas run out, hands notices over, and tries again what could not be. */
+/** Watches quotas, delivers notifications and retries failed deliveries. */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #now: () => number;
@@ -118,7 +121,10 @@ export class Notifier {
     this.#watch = new QuotaWatch(options.store, options.ledger);
   }
 
-  /** Seals webhooks under the pepper of today, and begins. @throws the driver's error. */
+  /**
+   * Reseals webhooks under the current pepper and starts.
+   * @throws the driver's error.
+   */
   async start(): Promise<void> {
     const { store, peppers, channels, limits } = this.#options;
     await resealTargets(store.db, channels.seal, peppers.current);
@@ -126,7 +132,7 @@ export class Notifier {
     this.#timers.push(setInterval(() => void this.deliver(), limits.pollIntervalMs));
   }
 
-  /** Looks at the quotas; what is to be told is handed over at once. Never rejects. */
+  /** Checks quotas and delivers new notifications at once. Never rejects. */
   checkQuotas(): Promise<void> {
     this.#round ??= this.#state
       .guard(async () => {
@@ -141,7 +147,7 @@ export class Notifier {
     return this.#round;
   }
 
-  /** Hands over what is due. Never rejects. */
+  /** Delivers what is due. Never rejects. */
   deliver(): Promise<void> {
     this.#delivery ??= this.#state
       .guard(() => this.#deliver())
@@ -151,7 +157,7 @@ export class Notifier {
     return this.#delivery;
   }
 
-  /** Hands over no more, and waits until what came of the last tries is written. */
+  /** Stops delivering and waits until pending results are written. */
   async stop(): Promise<void> {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     this.#stopped.abort();

@@ -5,20 +5,19 @@ import type { Schema } from '../database/schema.ts';
 import { enqueue } from './deliveries.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
 
-/** That a quota has come to a part of it. */
 type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: number }>;
 
 const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
-/** Sees when quotas come to parts that customers are told of, and claims each once for all gateways. */
+/** Detects quota thresholds and claims each once for all gateways. */
 export class QuotaWatch {
   readonly #store: Store;
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
-  /** What was seen and not claimed yet, by this gateway or another. */
+  /** Reached, but not yet claimed by any gateway. */
   readonly #pending = new Map<string, QuotaThreshold>();
-  /** What is claimed of this month. */
+  /** Claimed this month. */
   #claimed = new Set<string>();
   #month = Number.NaN;
 
@@ -29,9 +28,9 @@ export class QuotaWatch {
   }
 
   /**
-   * Looks at what changed, and puts what is to be told before the customers' targets.
-   * @returns how many notices there are that nobody had told.
-   * @throws the driver's error; what was seen is claimed at the next look.
+   * Checks changed accounts and queues notifications.
+   * @returns number of new notifications.
+   * @throws the driver's error; pending thresholds are retried.
    */
   async checkQuotas(nowMs: number): Promise<number> {
     const { monthStart } = this.#ledger;
@@ -56,7 +55,7 @@ export class QuotaWatch {
   }
 }
 
-/** @returns whether it was nobody's before. */
+/** @returns true for the first claim. */
 function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
   const { customerId, planId, used, limit } = account;
   return store.db.transaction().execute(async (trx) => {
@@ -73,7 +72,7 @@ function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs:
   });
 }
 
-/** @returns null for a customer or a plan that the store does not know. */
+/** @returns null for an unknown customer or plan. */
 async function noticeOf(
   trx: Transaction<Schema>,
   { account, month, percent }: QuotaThreshold,

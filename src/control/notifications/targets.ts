@@ -4,8 +4,6 @@ import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
 import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
 
-/** Whom customers want to be told, as rows. */
-
 export function listTargets(db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> {
   return db
     .selectFrom('notice_target')
@@ -29,10 +27,9 @@ export function findTarget(
     .executeTakeFirst();
 }
 
-/** A target that was added; `secret` signs the calls of a webhook, and is null for an address. */
+/** `secret` signs webhook calls; null for an email address. */
 type AddedTarget = Readonly<{ row: NoticeTargetTable; secret: string | null }>;
 
-/** What a target is made of. */
 type NewTarget = Readonly<{
   customerId: string;
   kind: NoticeTargetTable['kind'];
@@ -67,13 +64,13 @@ export async function addTarget(
   return { row, secret };
 }
 
-/** Takes a target away, with what was on its way to it. */
+/** Removes a target and its pending deliveries. */
 export async function removeTarget(trx: Transaction<Schema>, id: string): Promise<void> {
   await trx.deleteFrom('notice_delivery').where('target_id', '=', id).execute();
   await trx.deleteFrom('notice_target').where('id', '=', id).execute();
 }
 
-/** Seals webhooks anew that are still under an older pepper. */
+/** Reseals webhooks that are sealed under an older pepper. */
 export async function resealTargets(
   db: Kysely<Schema>,
   seal: WebhookSeal,

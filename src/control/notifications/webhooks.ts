@@ -2,11 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Peppers } from '../pepper.ts';
 import { ServerKeys, WrapError } from '../semi-wallets/wrap.ts';
 
-/** What sends webhooks, to addresses of the public internet alone. */
+/** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {
-  /** Why nothing can be sent there, to complete "the URL …"; null when it can. */
+  /** Why the URL is not allowed, completing "the URL …"; null if allowed. */
   refusal(url: string): string | null;
-  /** Sends once, and follows nothing. Never rejects. */
+  /** Sends one request and follows no redirect. Never rejects. */
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -15,7 +15,6 @@ export interface WebhookSender {
   ): Promise<PostResult>;
 }
 
-/** How sending ended: with a status, or without because the address is not a public one, or nobody answered. */
 export type PostResult = Readonly<
   { kind: 'answered'; status: number } | { kind: 'refused' } | { kind: 'failed' }
 >;
@@ -23,13 +22,12 @@ export type PostResult = Readonly<
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A new signing secret. Source: Standard Webhooks, "Signing secrets". */
+/** Source: Standard Webhooks, "Signing secrets". */
 export const newSigningSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 /**
- * The headers that let a receiver know who sent the body, and when: HMAC-SHA-256 over id, time and body. Source: Standard
- * Webhooks, "Signature scheme"; its libraries check it.
- * @param id - of the notice: the same at each try, so that receivers notice doubles.
+ * HMAC-SHA-256 headers over id, time and body. Source: Standard Webhooks, "Signature scheme".
+ * @param id - the same for each attempt, so that receivers can deduplicate.
  */
 export function signedHeaders(
   secret: string,
@@ -50,13 +48,12 @@ export function signedHeaders(
 
 const PURPOSE = 'solway webhooks';
 
-/** Where a webhook is called, and what its calls are signed with. Both are secrets. */
+/** Both fields are secrets. */
 type Webhook = Readonly<{ url: string; secret: string }>;
 
-/** A webhook under a key of the server. */
 type SealedWebhook = Readonly<{ sealed: string; pepper_version: number }>;
 
-/** Keeps webhooks so that who steals the database can neither call them nor sign in our name. */
+/** Encrypts webhooks, so that a stolen database allows neither calling nor signing them. */
 export class WebhookSeal {
   readonly #keys: ServerKeys;
 
@@ -64,13 +61,13 @@ export class WebhookSeal {
     this.#keys = new ServerKeys(peppers, PURPOSE);
   }
 
-  /** Seals for this customer and target alone. */
+  /** Bound to this customer and target. */
   seal(webhook: Webhook, customerId: string, targetId: string): SealedWebhook {
     const { text, version } = this.#keys.wrap(JSON.stringify(webhook), customerId, targetId);
     return { sealed: text, pepper_version: version };
   }
 
-  /** @returns null for what was sealed under a pepper that is not here, or is damaged. */
+  /** @returns null if the pepper is missing or the data damaged. */
   open({ sealed, pepper_version }: SealedWebhook, customerId: string, targetId: string): Webhook | null {
     try {
       const text = this.#keys.unwrap({ text: sealed, version: pepper_version }, customerId, targetId);
@@ -84,7 +81,7 @@ export class WebhookSeal {
 
 const DISPLAYED_PATH_MAX = 16;
 
-/** A URL as it may be shown: in path and query may stand what only its owner knows. */
+/** Display form of a URL: path and query may contain secrets. */
 export function displayUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
   const isShort = search === '' && pathname.length <= DISPLAYED_PATH_MAX;

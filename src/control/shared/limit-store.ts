@@ -1,14 +1,10 @@
 import { Lru } from '../../base/cache/lru.ts';
 
 /**
- * What gateways do with what they share, each as one step that nothing comes between:
- * - `presence`: says that a gateway is there; gives the time (Unix milliseconds) and how many there are.
- * - `leave`: says that it is not any more.
- * - `clock`: nothing; for whoever waits for the time, which comes with the presence.
- * - `rates`, `windows`, `places`, `quotas`: tell what was let through here, and give what was elsewhere.
- * - `floors`: tells what sessions were told here, and gives the most that they were told anywhere.
- *
- * `scripts.ts` says what keys and values of each are.
+ * Commands of the shared limit store, each atomic. `presence` registers a gateway and returns the time (Unix
+ * milliseconds) and the number of gateways; `remove-gateway` removes it. `clock` does nothing, for callers
+ * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
+ * use and return the use of other gateways. `min-slots` merges session slots.
  */
 export type LimitCommandName =
   | 'presence'
@@ -20,48 +16,46 @@ export type LimitCommandName =
   | 'quotas'
   | 'floors';
 
-/** One step. */
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
-  /** What it is about, one for each name. */
+  /** One key per name. */
   keys: readonly string[];
   values: readonly (string | number)[];
 }>;
 
-/** Where gateways tell each other what they let through. */
+/** Store through which gateways exchange the use of shared limits. */
 export interface LimitStore {
-  /** Why nobody can be asked now; null: somebody can. What is told then is taken as heard, so nobody must be told. */
+  /** Null if the store is reachable. In-process stores are always reachable. */
   readonly problem: LimitStoreUnavailableError | null;
-  /** Waits until it can be asked, or as long as that may take. Never rejects. */
+  /** Waits until the store is reachable or the connect timeout has passed. Never rejects. */
   start(): Promise<void>;
   /**
-   * One exchange.
-   * @returns an answer for each step, in their order.
-   * @throws what its client throws; then it is not known which steps were done.
+   * Executes commands in one round trip.
+   * @returns one reply per command, in order.
+   * @throws Error of the client; it is then unknown which commands were executed.
    */
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
 
-/** Nobody can be asked; `cause` is the last error of a connection. */
+/** `cause` is the last connection error. */
 export class LimitStoreUnavailableError extends Error {
   constructor(cause: unknown) {
-    super('what shares limits is not connected', { cause });
+    super('the shared limit store is not connected', { cause });
     this.name = 'NotConnected';
   }
 }
 
 type InMemoryLimitStoreOptions = Readonly<{
-  /** Names of each kind that are known at most; those that were told of longest ago are forgotten. */
+  /** Entries per kind; the least recently updated are evicted. */
   namesMax: number;
   /** Unix milliseconds. */
   now: () => number;
 }>;
 
-/** What holds when nothing else is said. */
 const inMemoryLimitStoreOptions: InMemoryLimitStoreOptions = { namesMax: 1_000_000, now: Date.now };
 
-/** A leaky bucket: what was missing of it then, and what each gateway had told by then in its last telling. */
+/** A leaky bucket: missing tokens and the last report number of each gateway. */
 type Bucket = Readonly<{
   missing: number;
   atMs: number;
@@ -70,28 +64,26 @@ type Bucket = Readonly<{
 }>;
 type ReportedTokens = Readonly<{ sequence: number; taken: number }>;
 
-/** Requests of each gateway by part of a window. */
+/** Requests by gateway and part of a window. */
 type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { endsAt: number };
 
 type HeldConnections = Readonly<{ open: number; endsAt: number }>;
 
-/** What a session was told. */
+/** Highest observed slots of a session. */
 type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
-/** Credits of each gateway. */
+/** Credits by gateway. */
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
 /**
- * What the gateways of one machine share, in the memory of the process that they are started by. Does what `scripts.ts`
- * has Redis do, and says the same.
+ * Limit store of the workers of one machine, in the memory of the primary process. Same semantics as the
+ * Redis scripts in redis-limit-store.ts.
  */
 export class InMemoryLimitStore {
   readonly #now: () => number;
-  /** When each was heard of last. */
   readonly #gateways = new Map<string, number>();
   readonly #buckets: Lru<string, Bucket>;
   readonly #windows: Lru<string, Parts>;
-  /** Of each gateway, by name. */
   readonly #connections = new Map<string, Map<string, HeldConnections>>();
   readonly #spent: Lru<string, Spent>;
   readonly #minSlots: Lru<string, SessionSlots>;
@@ -115,12 +107,11 @@ export class InMemoryLimitStore {
     this.#minSlots = new Lru(namesMax);
   }
 
-  /** One exchange of one gateway. @returns an answer for each step. */
   execute(steps: readonly LimitCommand[]): unknown[] {
     return steps.map((step) => this.#steps[step.name](step));
   }
 
-  /** A gateway that is not there any more: the places that it held are free. */
+  /** Removes a gateway and frees its connection slots. */
   removeGateway(gateway: string): readonly [] {
     this.#gateways.delete(gateway);
     this.#connections.delete(gateway);
@@ -220,14 +211,13 @@ export class InMemoryLimitStore {
   }
 }
 
-/** The highest of every mark of a session. */
 function highest(current: readonly bigint[], reported: readonly bigint[]): bigint[] {
   return reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
 }
 
 type Five = [number, number, number, number, number];
 
-/** What does not hold any more is as if it were not there. */
+/** Treats expired entries as missing. */
 const unexpired = <Entry extends { readonly endsAt: number }>(
   entry: Entry | undefined,
   now: number,
@@ -251,7 +241,7 @@ function forgetParts({ ofGateways }: Parts, oldest: number): void {
   }
 }
 
-/** Part, requests, part, requests, … */
+/** Alternating part and requests. */
 function partsOfOthers({ ofGateways }: Parts, own: string): number[] {
   const others = [...ofGateways].filter(([gateway]) => gateway !== own);
   return others.flatMap(([, parts]) => [...parts].flat());

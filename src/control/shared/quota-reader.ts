@@ -14,13 +14,9 @@ const usedOf = ({ customer_id, plan_id, credits }: Row): RemoteUsage => ({
   credits: Number(credits),
 });
 
-/** Plans of which anybody asks how much is left. */
 const withQuota = sql`(select id from plan where monthly_credits > 0)`;
 
-/**
- * The hour from which on totals are not to be trusted: that before the one that runs, or an earlier one of which
- * something is still to be rolled up.
- */
+/** The first hour whose totals are not final: the previous hour, or an earlier one with a pending roll-up. */
 async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
   const hour = Math.floor(nowMs / MINUTE_MS / HOUR_MINUTES);
   const today = Math.floor(hour / DAY_HOURS);
@@ -34,8 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits that were used since the month began, by customer and plan, for plans with a quota: days and hours of which
- * everything was rolled up by their totals, and the rest by its minutes.
+ * Credits used since the start of the month by customer and plan, for plans with a quota. Uses final totals
+ * of days and hours, and minutes for the rest.
  * @param monthStart - Unix milliseconds.
  */
 export async function creditsOfMonth(
@@ -62,14 +58,13 @@ export async function creditsOfMonth(
   return rows.map(usedOf);
 }
 
-/** Credits of others since a minute: those of minutes that need not be asked for again, and the rest. */
 type RecentCredits = Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>;
 
 /**
- * Credits that other runs used since a minute.
- * @param epoch - this run, which is left out.
- * @param fromMinute - Unix minutes, as the next one.
- * @param settledBefore - minutes before it are settled.
+ * Credits used by other runs since a minute.
+ * @param epoch - this run, which is excluded.
+ * @param fromMinute - Unix minutes.
+ * @param settledBefore - Unix minutes; earlier minutes are final.
  */
 async function creditsOfOthers(
   { db }: Store,
@@ -88,19 +83,18 @@ async function creditsOfOthers(
   return { settled: of(1), open: of(0) };
 }
 
-/** How a ledger learns what was used elsewhere. Times in milliseconds. */
+/** Times in milliseconds. */
 type QuotaReaderLimits = Readonly<{
-  /** How often what other gateways wrote is read. */
+  /** Interval of reading the usage of other gateways. */
   readIntervalMs: number;
-  /** Minutes for which they may write late, when the database was away for them. */
+  /** Minutes by which other gateways may write late after a database outage. */
   lateMinutes: number;
-  /** How often the whole month is counted anew, for what came later still. */
+  /** Interval of recounting the whole month, for even later writes. */
   recountIntervalMs: number;
-  /** When it is first counted anew: what an earlier run could not write any more is taken over after the start. */
+  /** First recount: rows of an earlier run are recovered shortly after the start. */
   firstRecountMs: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const quotaReaderLimits: QuotaReaderLimits = {
   readIntervalMs: 5_000,
   lateMinutes: 5,
@@ -112,24 +106,21 @@ type QuotaReaderOptions = QuotaReaderLimits &
   Readonly<{
     store: Store;
     ledger: QuotaLedger;
-    /** How this run is named in usage. */
+    /** Identifies this run in the usage tables. */
     epoch: string;
     /** Unix milliseconds. */
     now?: () => number;
-    /** Hears when reading begins to fail, and with null when it works again. */
+    /** Called with the error when reading starts to fail, and with null when it works again. */
     onState?: (error: unknown | null) => void;
   }>;
 
 const MINUTE_MS = 60_000;
 
-/**
- * Tells a ledger what was used of the month before this run began, and then what other gateways write; of an embedded
- * store there are no others.
- */
+/** Feeds the quota ledger with credits used before this run and by other gateways. */
 export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
-  /** Credits of minutes that are not read again. */
+  /** Credits of minutes that are final. */
   #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
@@ -143,7 +134,10 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Learns what was used before this run. @throws the driver's error: without it nobody knows what is left. */
+  /**
+   * Loads the usage before this run.
+   * @throws the driver's error: without it the remaining quota is unknown.
+   */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;
@@ -153,12 +147,11 @@ export class QuotaReader {
     this.#timers.push(setInterval(() => void this.read(), readIntervalMs));
   }
 
-  /** Reads what others wrote. Never rejects. */
   read(): Promise<void> {
     return this.#runExclusive(() => this.#read());
   }
 
-  /** Counts the whole month anew, less what was spent here. Never rejects. */
+  /** Recounts the month without this run's own usage. Never rejects. */
   recount(): Promise<void> {
     return this.#runExclusive(() => this.#recount());
   }
@@ -181,11 +174,11 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const minute = Math.floor(nowMs / MINUTE_MS) - lateMinutes;
     this.#fromMinute = Math.max(month / MINUTE_MS, minute);
-    // In this order: what is written between the two is then missing for a moment, and not counted twice.
+    // In this order, a write in between is missed for a moment instead of counted twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
     this.#applyUsage(month, used);
-    // These minutes are read again and again, so they must not stand among what is settled.
+    // Open minutes are read again, so they are not part of the settled sum.
     this.#settled = sumOf(used, recent.open, -1);
   }
 
@@ -219,7 +212,6 @@ export class QuotaReader {
   }
 }
 
-/** Credits by customer and plan, the second list with its sign. */
 function sumOf(
   first: readonly RemoteUsage[],
   second: readonly RemoteUsage[],

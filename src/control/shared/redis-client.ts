@@ -1,18 +1,17 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { LimitStoreUnavailableError } from './limit-store.ts';
 
-/** How a server of Redis or Valkey is reached. */
+/** Connection options of a Redis or Valkey server. */
 export type RedisConnectionOptions = Readonly<{
   connectTimeoutMs: number;
-  /** One command; beyond it the server counts as away. */
+  /** A slower command counts as an unreachable server. */
   commandTimeoutMs: number;
-  /** The longest pause between two tries to connect. */
   reconnectMaxMs: number;
-  /** Certificates (PEM) of authorities, for a server with one of its own; null for those that the machine trusts. */
+  /** PEM certificates of a private CA; null: the system's CAs. */
   ca: string | null;
 }>;
 
-/** The client's options for a server that is spoken to only while it is there. */
+/** Fail-fast client options. */
 export const redisOptions = ({
   connectTimeoutMs,
   commandTimeoutMs,
@@ -23,14 +22,14 @@ export const redisOptions = ({
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
     retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
-    // What cannot be said now is of no use later.
+    // Late commands are useless: limits and cache entries would be stale.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     ...(ca === null ? {} : { tls: { ca } }),
   }) satisfies RedisOptions;
 
-/** Why a server of Redis is away, in words that hold no secret and name the remedy. */
+/** Describes a connection error with a remedy and without secrets. */
 export function describeRedisError(error: unknown): string {
   const { code, message = '' } = ((error instanceof LimitStoreUnavailableError ? error.cause : error) ??
     {}) as {
@@ -38,28 +37,28 @@ export function describeRedisError(error: unknown): string {
     message?: string;
   };
   if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
-    return 'it does not take user and password: correct shared.redis_url';
+    return 'it rejects the user or password. Correct shared.redis_url';
   if (/timed out/i.test(message)) return 'it does not answer in time';
-  if (code === 'ECONNREFUSED') return 'nothing listens there: check that it runs, and shared.redis_url';
-  if (code === 'ENOTFOUND') return 'its host is unknown: correct shared.redis_url';
-  return 'it is not connected: check that it runs, and shared.redis_url';
+  if (code === 'ECONNREFUSED') return 'nothing listens there. Check that it runs, and shared.redis_url';
+  if (code === 'ENOTFOUND') return 'its host name is unknown. Correct shared.redis_url';
+  return 'it is not connected. Check that it runs, and shared.redis_url';
 }
 
 type RedisCacheClientOptions = RedisConnectionOptions &
   Readonly<{
-    /** `redis://` or `rediss://`; may hold a password. */
+    /** `redis://` or `rediss://`; may contain a password. */
     url: string;
-    /** What names of keys begin with. */
+    /** Prefix of key names. */
     prefix: string;
-    /** Bytes that may wait to be written to the server; beyond them nothing is stored. */
+    /** Bytes waiting to be sent; beyond it nothing is stored. */
     pendingMaxBytes: number;
-    /** Hears when the server is away, and with null when it is there. */
+    /** Called with the error when the server becomes unreachable, and with null when it is back. */
     onState?: (error: unknown | null) => void;
   }>;
 
 /**
- * Answers that several gateways keep together, in Redis or Valkey. Each has a time after which it is forgotten; how much
- * room all may take is the server's own limit (`maxmemory`, with a policy of eviction).
+ * Response cache shared by gateways, in Redis or Valkey. Entries have a TTL; memory is bounded by the server
+ * (`maxmemory` with an eviction policy).
  */
 export class RedisCacheClient {
   readonly #options: RedisCacheClientOptions;
@@ -74,7 +73,7 @@ export class RedisCacheClient {
     this.#redis.on('ready', () => this.#updateState(null));
   }
 
-  /** Gives null at once while the server is away. */
+  /** Returns null at once while the server is unreachable. */
   get(key: string, onValue: (body: Buffer | null) => void): void {
     if (this.#redis.status !== 'ready') {
       onValue(null);
@@ -83,7 +82,7 @@ export class RedisCacheClient {
     this.#redis.getBuffer(this.#nameOf(key)).then(onValue, () => onValue(null));
   }
 
-  /** Stores nothing while the server is away, or does not keep up. */
+  /** Stores nothing while the server is unreachable or slow. */
   set(key: string, body: Buffer, ttlMs: number): void {
     const { length } = body;
     if (this.#redis.status !== 'ready' || this.#pendingBytes + length > this.#options.pendingMaxBytes) return;
@@ -98,7 +97,7 @@ export class RedisCacheClient {
     this.#redis.disconnect();
   }
 
-  /** Keys are text of one character a byte. */
+  /** Keys are latin1 strings of raw bytes. */
   #nameOf(key: string): Buffer {
     return Buffer.from(`${this.#options.prefix}answer:${key}`, 'latin1');
   }

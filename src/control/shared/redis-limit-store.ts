@@ -9,19 +9,19 @@ import {
 import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
 /**
- * What gateways do in Redis or Valkey, each as one step that nothing comes between. Time is the server's own, so that
- * clocks of gateways need not agree. Whatever is written is of no use a while later and goes away by itself.
+ * Atomic scripts of the shared limits in Redis or Valkey. They use the server's time, so gateway clocks need
+ * not agree. All keys expire.
  */
 
-/** `now`: milliseconds since 1970. */
+/** `now`: Unix milliseconds. */
 const NOW = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * Who is there. KEYS: the sorted set. ARGV: this gateway, milliseconds after which one that is silent is gone.
- * Gives the time and how many there are.
+ * KEYS: sorted set of gateways. ARGV: gateway, milliseconds until a silent gateway is removed. Returns time
+ * and number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -30,19 +30,17 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return { now, redis.call('ZCARD', KEYS[1]) }
 `;
 
-/** Who is not there any more. KEYS: the sorted set. ARGV: that gateway. */
+/** KEYS: sorted set of gateways. ARGV: gateway. */
 const REMOVE_GATEWAY = `
 redis.call('ZREM', KEYS[1], ARGV[1])
 return {}
 `;
 
 /**
- * Leaky buckets. KEYS: one for each family. ARGV: this gateway, how many buckets may be missing at most, how many seconds
- * of tokens may come in between two tellings, then for each family the number of the telling, tokens taken, tokens
- * missing at this gateway, tokens a second, and size of the bucket. A telling whose answer was not heard comes again under
- * its number: what it said before is not counted again, nor more than is missing there, with what came in since the last
- * one: what was taken long ago, while nobody listened, has come back since. What was lost is begun anew with what this
- * gateway knows. Gives the tokens that are missing, as text.
+ * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing buckets, maximum seconds of refill
+ * between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens per
+ * second, bucket size. A report repeated under the same number is counted once. Returns the missing tokens
+ * per key.
  */
 const RATES = `${NOW}
 local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -71,9 +69,9 @@ return missing
 `;
 
 /**
- * Sliding windows by parts. KEYS: one for each name. ARGV: this gateway, the oldest part that counts, milliseconds
- * that a window lasts, then for each name how many parts follow, and each with its requests in all. Gives for each name
- * the parts of the others with their requests.
+ * Sliding windows by parts. KEYS: one per name. ARGV: gateway, oldest part that counts, window in
+ * milliseconds; per key: number of parts, then each part with its total requests. Returns per key the parts
+ * of other gateways.
  */
 const WINDOWS = `
 local gateway, oldest = ARGV[1], tonumber(ARGV[2])
@@ -103,8 +101,8 @@ return others
 `;
 
 /**
- * Places of long connections. KEYS: one for each name. ARGV: this gateway, milliseconds that places hold without being
- * told again, then for each name how many this gateway holds. Gives how many the others hold.
+ * Open connections. KEYS: one per name. ARGV: gateway, milliseconds until an unrefreshed count expires; per
+ * key: connections of this gateway. Returns the connections of other gateways.
  */
 const CONNECTIONS = `${NOW}
 local gateway, lasts = ARGV[1], tonumber(ARGV[2])
@@ -133,8 +131,8 @@ return others
 `;
 
 /**
- * Credits of a month. KEYS: one for each customer and plan. ARGV: this run of this gateway, when the month is of no use
- * any more (Unix milliseconds), then for each what this run spent in all. Gives what other runs spent.
+ * Credits of a month. KEYS: one per customer and plan. ARGV: gateway run, expiry (Unix milliseconds); per
+ * key: total credits of this run. Returns the credits of other runs.
  */
 const QUOTAS = `
 local others = {}
@@ -152,8 +150,8 @@ return others
 `;
 
 /**
- * Floors of sessions. KEYS: one for each. ARGV: milliseconds that one lasts without being told of again, then the marks
- * of each. Gives for each the highest of every mark.
+ * Minimum slots of sessions. KEYS: one per session. ARGV: TTL in milliseconds; per key: its slots. Returns
+ * the maximum of each slot.
  */
 const MIN_SLOTS = `
 local most = {}
@@ -176,7 +174,6 @@ end
 return most
 `;
 
-/** Of each step. */
 const scripts: Readonly<Record<LimitCommandName, string>> = {
   presence: PRESENCE,
   leave: REMOVE_GATEWAY,
@@ -190,11 +187,11 @@ const scripts: Readonly<Record<LimitCommandName, string>> = {
 
 type RedisLimitStoreOptions = RedisConnectionOptions &
   Readonly<{
-    /** `redis://` or `rediss://`; may hold a password. */
+    /** `redis://` or `rediss://`; may contain a password. */
     url: string;
   }>;
 
-/** Limits that gateways on several machines share, in Redis or Valkey. */
+/** Limits shared by gateways on several machines, in Redis or Valkey. */
 export class RedisLimitStore implements LimitStore {
   readonly #redis: Redis;
   readonly #connectTimeoutMs: number;
@@ -203,7 +200,7 @@ export class RedisLimitStore implements LimitStore {
   constructor(options: RedisLimitStoreOptions) {
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#redis = new Redis(options.url, redisOptions(options));
-    // Said by the exchanges that fail.
+    // Reported by the commands that fail.
     this.#redis.on('error', (error) => {
       this.#connectionError = error;
     });
@@ -219,7 +216,6 @@ export class RedisLimitStore implements LimitStore {
     await Promise.race([ready, delay(this.#connectTimeoutMs, undefined, { ref: false })]);
   }
 
-  /** One pipeline there and back. */
   async execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
     const pipeline = this.#redis.pipeline();
     for (const { name, keys, values } of steps) {
@@ -233,7 +229,7 @@ export class RedisLimitStore implements LimitStore {
   }
 }
 
-/** @throws the first error among the answers. */
+/** @throws the first error among the replies. */
 function repliesOf(results: [Error | null, unknown][] | null): unknown[] {
   if (results === null) throw new LimitStoreUnavailableError(undefined);
   return results.map(([error, answer]) => {

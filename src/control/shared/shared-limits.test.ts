@@ -19,7 +19,6 @@ describe('credits of many accounts', () => {
       1,
       NOON,
     );
-  /** The customers that one exchange tells of, with what they spent. */
   function say(isRound = false, isAnew = false): string[] {
     const said = exchange.nextCommand({ nowMs: 0, isRefresh: isRound, isReset: isAnew });
     const spent = said?.values.slice(2) ?? [];
@@ -32,23 +31,23 @@ describe('credits of many accounts', () => {
     for (let i = 0; i < 20 * MOST; i++) spend(`c${i}`);
   });
 
-  it('are told when they change, with the next exchange, however many others wait', () => {
+  it('are reported with the next sync when they change, however many others wait', () => {
     say(true, true);
     for (let at = 1; at < 3 * ROUND; at++) {
       spend('fresh');
       const told = say(at % ROUND === 0);
-      // Those that changed before it go first; there were as many as fill so many exchanges.
+      // Earlier changes go first and fill that many syncs.
       if (at >= 20) expect(told).toContain(`fresh ${at}`);
     }
   });
 
-  it('are all told soon to a server that may know nothing', () => {
+  it('are all reported soon to a server that may have lost its state', () => {
     say(false, true);
     const told = new Set(Array.from({ length: 41 }, () => say()).flat());
     expect(told.size).toBeGreaterThanOrEqual(19 * MOST);
   });
 
-  it('are told once in a round while nothing happens, a few at a time', () => {
+  it('are reported once per round while idle, a few at a time', () => {
     for (let at = 0; at < 150; at++) say(at === 0, at === 0);
     expect(say()).toEqual([]);
     const told: string[] = [];
@@ -61,7 +60,7 @@ describe('credits of many accounts', () => {
     expect(told).toHaveLength(20 * MOST);
   });
 
-  it('are told as they are now, never as they were', () => {
+  it('are reported with their current value', () => {
     say(true, true);
     let last = 0;
     for (let at = 0; at < 60; at++) {
@@ -76,7 +75,7 @@ describe('credits of many accounts', () => {
   });
 });
 
-it('a rate lets nobody take more than it grants while what was told of it is not heard', () => {
+it('bounds the total rate of gateways between two syncs', () => {
   const clock = { now: 0 };
   const [rates, book] = [
     new RateLimiter({ isShared: true }),
@@ -116,7 +115,7 @@ it.each([
   [2, 60, 100],
   [2, 90, 3_000],
   [2, 60, 2_500],
-])('100 a second hold for %i gateways, each asked %i times and telling every %i ms', (...given) => {
+])('100 per second hold for %i gateways with %i calls each and a sync every %i ms', (...given) => {
   const [count, perSecond, intervalMs] = given;
   const clock = { now: 0 };
   const book = new InMemoryLimitStore({ now: () => clock.now });
@@ -139,6 +138,6 @@ it.each([
     }
   }
   expect(taken / 60).toBeGreaterThan(95);
-  // The burst, and what each lets in before it hears of the others, once in the minute.
+  // The burst, plus the overshoot of each gateway before a sync.
   expect(taken / 60).toBeLessThan(100 + ((200 + intervalMs / 10) * (count + 1)) / 60);
 });

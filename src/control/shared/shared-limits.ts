@@ -6,35 +6,32 @@ import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
 import type { SlidingWindowLimiter, WindowReport } from '../../gateway/limits/sliding-window-limiter.ts';
 import type { LimitCommand, LimitStore } from './limit-store.ts';
 
-/** When something is said. */
 type SyncTime = Readonly<{
   /** Of `performance.now()`. */
   nowMs: number;
-  /** Whether it is time to say again what would be forgotten otherwise. */
+  /** Whether unchanged counts must be reported again before they expire. */
   isRefresh: boolean;
-  /** Whether the server may not know what was said to it before. */
+  /** Whether the server may have lost earlier reports. */
   isReset: boolean;
 }>;
 
-/** When an answer came, by this clock, and when it was given, by the server's (Unix milliseconds). */
+/** Local receive time, and the server's time in Unix milliseconds. */
 type ReplyTime = Readonly<{ nowMs: number; serverMs: number }>;
 
-/** One step, and what to do with its answer. */
 type SyncCommand = LimitCommand & Readonly<{ onReply(answer: readonly unknown[], time: ReplyTime): void }>;
 
-/** One kind of limit that is shared. */
+/** Synchronizes one kind of limit. */
 export interface LimitSync {
-  /** What there is to say; null: nothing. */
+  /** null: nothing to report. */
   nextCommand(time: SyncTime): SyncCommand | null;
 }
 
-/** What all kinds have in common. */
 type SyncOptions = Readonly<{ gateway: string; namesMax: number }>;
 
-/** So many intervals may lie between two tellings of a name, where there are many. */
+/** Maximum sync intervals between two reports of one name. */
 const REPORT_INTERVALS_MAX = 5;
 
-/** Tokens taken, there; tokens missing, back. */
+/** Sends taken tokens, receives missing tokens. */
 export function rateSync(
   rates: RateLimiter,
   prefix: string,
@@ -55,7 +52,7 @@ export function rateSync(
       return {
         name: 'rates',
         keys: taken.map(({ familyId }) => prefix + familyId),
-        // More cannot be missing than each gateway has taken of a full bucket, and of what came in meanwhile.
+        // At most each gateway's full bucket and the refill meanwhile can be missing.
         values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
         onReply(answer, { nowMs: repliedMs }) {
           taken.forEach(({ familyId }, index) => {
@@ -67,7 +64,7 @@ export function rateSync(
   };
 }
 
-/** Parts of windows by the server's clock: this one's are moved by a whole number of them. */
+/** Aligns local window parts with the server's clock by a whole number of parts. */
 function windowSync(
   window: SlidingWindowLimiter,
   prefix: string,
@@ -76,7 +73,7 @@ function windowSync(
   let shift: number | null = null;
   const follow = ({ nowMs, serverMs }: ReplyTime): void => {
     const targetShift = (serverMs - nowMs) / window.bucketMs;
-    // Not moved for less than a part: what was said before stands under its old number.
+    // Small clock differences are ignored: reported parts keep their numbers.
     if (shift === null || Math.abs(targetShift - shift) > 1) shift = Math.round(targetShift);
   };
   const toCommand = (counted: readonly WindowReport[], nowMs: number, by: number): SyncCommand => ({
@@ -104,7 +101,7 @@ function windowSync(
         window.resetReports();
         shift = null;
       }
-      // The server's time is known after a first exchange, of nothing.
+      // The first sync only learns the server's time.
       if (shift === null) return { name: 'clock', keys: [], values: [], onReply: (_, time) => follow(time) };
       const counted = window.takeReports(namesMax);
       return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
@@ -118,7 +115,7 @@ const pairsOf = (flat: readonly number[], by: number): [number, number][] =>
     flat[pair * 2 + 1] as number,
   ]);
 
-/** Places held, there; places that others hold, back. */
+/** Sends open connections, receives those of other gateways. */
 function connectionSync(
   connections: ConnectionLimit,
   prefix: string,
@@ -142,28 +139,26 @@ function connectionSync(
   };
 }
 
-/** How long after the month its credits are kept. */
+/** Retention of credits after the end of the month. */
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
-/** The part of an exchange that accounts may have which did not change. */
+/** Share of a sync for unchanged accounts. */
 const REST_SHARE = 0.1;
-/** So often an account is told of again after it changed: what others spend of it is heard of with it. */
+/** Further reports of a changed account, to learn what other gateways spend of it. */
 const REPORT_COUNT = 10;
 
 /**
- * Accounts in the order in which they are told of: first those that changed, the longest waiting ahead; then, a few at a
- * time, those that changed lately, and all the others, each once in a round. A round begins when the one before is over,
- * however many there are, so that nothing is asked in a hurry while nothing happens.
+ * Order of reports: changed accounts first, longest waiting ahead; then a few recently changed ones, then all
+ * others once per round. Rounds keep idle traffic constant.
  */
 class AccountReportQueue {
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
-  /** As they are now. */
   readonly #changed = new Map<string, QuotaAccount>();
-  /** None of them is among `#changed`. */
+  /** Disjoint with `#changed`. */
   readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
   #rest: Iterator<QuotaAccount> | null = null;
-  /** Whether the server is to know of all soon. */
+  /** Whether all accounts must be reported soon. */
   #isUrgent = false;
   #month = 0;
 
@@ -172,7 +167,6 @@ class AccountReportQueue {
     this.#changes = ledger.trackChanges();
   }
 
-  /** Those whose turn it is. */
   next({ isRefresh, isReset }: SyncTime, most: number): QuotaAccount[] {
     const { monthStart } = this.#ledger;
     if (monthStart !== this.#month) {
@@ -223,7 +217,6 @@ class AccountReportQueue {
   }
 }
 
-/** Takes the first entries out. */
 function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][] {
   const taken: [string, Value][] = [];
   for (const entry of map) {
@@ -236,7 +229,7 @@ function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][
 
 const accountKey = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
 
-/** Credits that were spent here in all, there; what other runs spent, back. */
+/** Sends total credits of this run, receives those of other runs. */
 export function quotaSync(
   ledger: QuotaLedger,
   prefix: string,
@@ -263,25 +256,22 @@ export function quotaSync(
   };
 }
 
-/** How limits are shared. Times in milliseconds. */
+/** Times in milliseconds. */
 export type SharingLimits = Readonly<{
-  /** How long after an exchange the next one begins: what others let through is heard of so much later. */
+  /** Pause between syncs; remote use is seen with this delay. */
   syncIntervalMs: number;
-  /** To be connected. */
   connectTimeoutMs: number;
-  /** One exchange; the server counts as away beyond it. */
+  /** Timeout of one sync. */
   commandTimeoutMs: number;
-  /** The longest pause between two tries to connect. */
   reconnectMaxMs: number;
-  /** A gateway that is silent for so long is gone, and the places that it held are free. */
+  /** A gateway silent for this long is removed and its connection slots are freed. */
   presenceMs: number;
-  /** Gateways to count on while the server was not reached yet. */
+  /** Assumed number of gateways before the first sync. */
   gatewaysLeast: number;
-  /** Names of one kind of limit in one exchange; the others have their turn in the next. */
+  /** Names per kind and sync; others wait for the next. */
   namesMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const sharingLimits: SharingLimits = {
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
@@ -292,10 +282,10 @@ export const sharingLimits: SharingLimits = {
   namesMax: 5_000,
 };
 
-/** The limits of this process that gateways share. Each decides by itself; here it hears of the others. */
+/** Limiters of this process. They decide locally; syncs add the use of other gateways. */
 type LimitParts = Readonly<{
   rates: RateLimiter;
-  /** By their names. */
+  /** By name. */
   windows: Readonly<Record<string, SlidingWindowLimiter>>;
   connections: Readonly<Record<string, ConnectionLimit>>;
   quota: QuotaLedger;
@@ -303,24 +293,22 @@ type LimitParts = Readonly<{
 
 type SharedLimitsOptions = SharingLimits &
   Readonly<{
-    /** Where it is shared. */
     store: LimitStore;
-    /** What names of keys begin with. */
     prefix: string;
     parts: LimitParts;
-    /** Hears when the exchange is away, and with null when it is there. */
+    /** Called with the error when syncs start to fail, and with null when they work again. */
     onState?: (error: unknown | null) => void;
   }>;
 
-/** How often places are told of that did not change, within the time that they hold. */
+/** Reports of unchanged connection counts within `presenceMs`. */
 const REFRESHES_PER_PRESENCE = 3;
 
 /**
- * Carries what this gateway took to where it is shared, and brings back what all took. Decisions never wait for it:
- * while that is away each gateway has its part of every limit.
+ * Exchanges the use of limits with other gateways in the background. Decisions never wait for it; while the
+ * store is unreachable, each gateway applies its share of every limit.
  */
 export class SharedLimits {
-  /** Names this run of this gateway. */
+  /** Identifies this run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
   readonly #syncs: readonly LimitSync[];
@@ -347,24 +335,22 @@ export class SharedLimits {
     ];
   }
 
-  /** Gateways that were there at the last exchange, this one among them. */
+  /** Number of gateways at the last sync, including this one. */
   get gateways(): number {
     return this.#gateways;
   }
 
-  /** Whether the last exchange went well. */
   get isConnected(): boolean {
     return this.#isConnected === true;
   }
 
-  /** Begins to exchange, and waits for the first exchange or the time that a connection may take. Never rejects. */
+  /** Waits for the first sync or the connect timeout, then syncs periodically. Never rejects. */
   async start(): Promise<void> {
     await this.#options.store.start();
     await this.sync();
     this.#running = this.#run();
   }
 
-  /** Exchanges once. Never rejects. */
   async sync(): Promise<void> {
     try {
       await this.#syncOnce();
@@ -374,7 +360,7 @@ export class SharedLimits {
     }
   }
 
-  /** Says goodbye, so that its places are free at once. */
+  /** Removes this gateway, so that its connection slots are free at once. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
@@ -406,7 +392,7 @@ export class SharedLimits {
     }
   }
 
-  /** There and back. @throws NotConnected; what the exchange throws. */
+  /** @throws LimitStoreUnavailableError */
   async #syncOnce(): Promise<void> {
     const { presenceMs, store } = this.#options;
     if (store.problem !== null) throw store.problem;

@@ -4,7 +4,7 @@ import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
 import { type Axis, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
 
-/** A row of an export: what one key used of one method, with one outcome, in one step. */
+/** One row of an export: usage of one key, method and status in one step. */
 type ExportedUsage = Readonly<{
   /** Steps since 1970. */
   bucket: number;
@@ -19,12 +19,11 @@ type ExportedUsage = Readonly<{
   messages: number;
 }>;
 
-/** Rows of one read. */
 const PAGE_ROWS = 1_000;
 
 /**
- * Where each step of an axis is read: from its own rows, or from the finest that one of its parts needs, so that a step
- * has one row for each name.
+ * Reads each step from its own rows, or from the finest step that any part needs, so that each step has one
+ * row per name.
  */
 async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
   const byBucket = new Map<number, Segment[]>();
@@ -47,7 +46,6 @@ const sums = sql.raw(
     .join(', '),
 );
 
-/** The rows of one segment, before they are joined with those of others. */
 function selectSegment({ step, from, to }: Segment, filter: UsageFilter) {
   const column = sql.ref(step);
   const conditions = [
@@ -62,10 +60,7 @@ function selectSegment({ step, from, to }: Segment, filter: UsageFilter) {
   return sql`select ${columns} from ${sql.table(`usage_${step}`)} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/**
- * Every row of an axis, by step and names, some at a time: memory is bounded however many there are. What is counted
- * meanwhile is in steps that come later, or not.
- */
+/** Streams all rows of an axis by step and names, with bounded memory. */
 export async function* exportUsage(
   store: Store,
   axis: Axis,

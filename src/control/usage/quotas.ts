@@ -2,8 +2,8 @@ import type { Store } from '../database/open.ts';
 import { type Axis, axisOver, monthOf, sumsOf, type UsageFilter, zeros } from './read-usage.ts';
 
 /**
- * Credits of each day of a calendar month (UTC), up to a moment; the last one is the day that runs.
- * @param atMs - a moment of the month, Unix milliseconds.
+ * Credits per day of a calendar month (UTC), up to and including the current day.
+ * @param atMs - Unix milliseconds, within the month.
  */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
   const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
@@ -15,9 +15,9 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
 }
 
 /**
- * Credits that a customer's keys used under a plan in a calendar month (UTC), as far as the store knows: all gateways
- * together, to within a flush.
- * @param atMs - a moment of the month, Unix milliseconds.
+ * Credits that a customer's keys used under a plan in a calendar month (UTC), of all gateways, to within a
+ * flush.
+ * @param atMs - Unix milliseconds, within the month.
  */
 async function creditsUsed(store: Store, customerId: string, planId: string, atMs: number): Promise<number> {
   const days = await creditsByDay(store, { customerId, planId }, atMs);
@@ -25,12 +25,11 @@ async function creditsUsed(store: Store, customerId: string, planId: string, atM
 }
 
 const HOUR_MS = 3_600_000;
-/** The pace is that of as much time. */
 const PACE_HOURS = 7 * 24;
-/** With less to go by nothing is foretold. */
+/** Minimum history for a projection. */
 const PACE_HOURS_MIN = 24;
 
-/** Where a customer's quota stands, for one plan. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 type QuotaState = Readonly<{
   planId: string;
   planName: string;
@@ -44,7 +43,6 @@ type QuotaState = Readonly<{
   exhaustedAt: number | null;
 }>;
 
-/** The customer's own plan and those of its keys. */
 async function plansOf({ db }: Store, customerId: string) {
   return db
     .selectFrom('plan')
@@ -60,7 +58,7 @@ async function plansOf({ db }: Store, customerId: string) {
     .execute();
 }
 
-/** Credits an hour over the last week, or since the first of them; null while there is less than a day to go by. */
+/** Credits per hour over the last week; null with less than a day of history. */
 async function paceOf(
   store: Store,
   customerId: string,
@@ -68,7 +66,7 @@ async function paceOf(
   nowMs: number,
 ): Promise<number | null> {
   const whole = axisOver('hour', nowMs - PACE_HOURS * HOUR_MS, nowMs);
-  // The hour that runs is not over.
+  // Without the current hour, which is incomplete.
   const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
@@ -85,8 +83,8 @@ async function paceOf(
 type Outlook = Pick<QuotaState, 'projected' | 'exhaustedAt'>;
 
 /**
- * What comes of a month if it goes on at a pace.
- * @param pace - credits an hour; null: unknown.
+ * Projects the month's credits.
+ * @param pace - credits per hour; null: unknown.
  */
 function outlookOf(
   { used, limit, periodTo }: Pick<QuotaState, 'used' | 'limit' | 'periodTo'>,
@@ -100,7 +98,7 @@ function outlookOf(
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 
-/** Where the quotas of a customer stand, one for each plan that it has or its keys have. */
+/** The quotas of a customer, one per plan of the customer or its keys. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaState[]> {
   const { from: periodFrom, to: periodTo } = monthOf(nowMs);
   const quotas: QuotaState[] = [];

@@ -12,48 +12,44 @@ import {
   usageSteps,
 } from '../database/tables/usage.ts';
 
-/** How long each step is, in milliseconds. */
 export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const satisfies Record<
   UsageStep,
   number
 >;
 
-/** Equal steps of time from `from` to before `to`, both counted in steps since 1970 (UTC). */
+/** Equal steps of time in [from, to), counted in steps since 1970 (UTC). */
 export type Axis = Readonly<{ step: UsageStep; from: number; to: number }>;
 
-/** The axis of all steps that lie in a stretch of time, wholly or in part. Unix milliseconds. */
+/** All steps that overlap a range of Unix milliseconds. */
 export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis => ({
   step,
   from: Math.floor(fromMs / stepMs[step]),
   to: Math.ceil(toMs / stepMs[step]),
 });
 
-/** How many steps there are. */
 export const lengthOf = ({ from, to }: Axis): number => to - from;
 
-/** The axis of the same length that ends where this one begins. */
+/** The axis of equal length before this one. */
 export const before = (axis: Axis): Axis => ({ ...axis, from: axis.from - lengthOf(axis), to: axis.from });
 
-/** A series of nothing. */
 export const zeros = (axis: Axis): number[] => Array<number>(lengthOf(axis)).fill(0);
 
-/** The calendar month (UTC) that a moment lies in, in Unix milliseconds; it ends before `to`. */
+/** The calendar month (UTC) of a moment, as Unix milliseconds in [from, to). */
 export function monthOf(atMs: number): Readonly<{ from: number; to: number }> {
   const date = new Date(atMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
 }
 
-/** What is read from: totals by customer (of all methods, or by method), or rows by key. */
 type Family = 'total' | 'detail';
 
 /**
- * A part of an axis and where to read it: in the rolled-up rows of a step, or (`raw`) in the minutes of single
- * processes, of which everything follows. Buckets are counted in `step`.
+ * A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes.
+ * Buckets are counted in `step`.
  */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
-/** What makes a bucket of a step stale: marks of it, or of what it is made of. */
+/** Marks that make a bucket of a step stale: its own and those of its sources. */
 const stale: Readonly<Record<Family, readonly Readonly<{ kind: DirtyBucketKind; step: UsageStep }>[]>> = {
   total: [
     { kind: 'minute', step: 'minute' },
@@ -68,7 +64,6 @@ const stale: Readonly<Record<Family, readonly Readonly<{ kind: DirtyBucketKind; 
 
 const per: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
 
-/** The first bucket of each step that is still kept. */
 export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
   const rows = await db.selectFrom('usage_horizon').selectAll().execute();
   const of = (step: UsageStep) => rows.find((row) => row.step === step)?.bucket ?? 0;
@@ -97,10 +92,7 @@ async function staleBuckets(db: Kysely<Schema>, family: Family, axis: Axis): Pro
   return sets;
 }
 
-/**
- * Where to read an axis so that nothing is missing: from the rolled-up rows of its own step where they are made, from
- * finer ones where something came since.
- */
+/** Splits an axis into sources: rolled-up rows where they are current, finer rows where newer data exists. */
 export async function segmentsOf(db: Kysely<Schema>, family: Family, axis: Axis): Promise<Segment[]> {
   const [sets, starts] = [await staleBuckets(db, family, axis), await retentionStarts(db)];
   const segments: Segment[] = [];
@@ -124,35 +116,32 @@ export async function segmentsOf(db: Kysely<Schema>, family: Family, axis: Axis)
   return segments;
 }
 
-/** Whose usage, and which of it. */
 export type UsageFilter = Readonly<{
   customerId: string;
-  /** Of these keys: they must be the customer's. */
+  /** Must belong to the customer. */
   keys?: readonly string[] | undefined;
   product?: Product | undefined;
   method?: string | undefined;
   planId?: string | undefined;
-  /** Only what gave no result. */
+  /** Only calls without a result. */
   failed?: boolean | undefined;
 }>;
 
-/** Things by which usage can be told apart. */
 export type UsageName = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
 
-/** Sums of a step and of the names that were asked for. */
 export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & {
   /** Steps from the start of the axis. */
   at: number;
-  /** The last Unix minute in which any of it was counted, as near as the step tells. */
+  /** The last Unix minute with any usage, to the precision of the step. */
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Buckets that one query reads: an embedded store blocks for as long as it takes. */
+/** Buckets per query, because SQLite blocks the process meanwhile. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
 
-/** Which rows are enough to tell the names apart and to filter: the fewer, the faster. */
+/** Chooses the smallest table that has all requested names and filters. */
 function tableKindOf(filter: UsageFilter, names: readonly UsageName[]): 'total' | 'method' | 'detail' {
   if (filter.keys !== undefined || names.includes('key_id')) return 'detail';
   return filter.method !== undefined || names.includes('method') ? 'method' : 'total';
@@ -164,7 +153,6 @@ function tableOf(kind: ReturnType<typeof tableKindOf>, { step, isRaw }: Segment)
   return step === 'hour' ? 'usage_hour' : 'usage_day';
 }
 
-/** Columns of their own name for the bucket, or `bucket` and `step`. */
 const isTotal = (table: Table): boolean => table === 'usage_total' || table === 'usage_method';
 
 type Part = Readonly<{
@@ -178,7 +166,7 @@ function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   const name = isTotal(table) ? 'bucket' : segment.step;
   const column = sql.ref<number>(name);
   const conditions: RawBuilder<boolean>[] = [
-    // A key's rows are the customer's, and an index leads to them: the customer's own may have very many.
+    // The index by key is narrower than all rows of a large customer.
     filter.keys === undefined
       ? sql`customer_id = ${filter.customerId}`
       : sql`key_id in (${sql.join([...filter.keys])})`,
@@ -193,7 +181,6 @@ function partOf(table: Table, segment: Segment, filter: UsageFilter): Part {
   return { table, segment, column, where: sql.join(conditions, sql` and `) };
 }
 
-/** Where an axis is to be read, in parts that are quick to read each. */
 async function partsOf(
   { db }: Store,
   axis: Axis,
@@ -212,7 +199,7 @@ async function partsOf(
   });
 }
 
-/** Steps from the start of the axis, from a bucket of the part. @param axis - null: all of it is one. */
+/** @param axis - null: the whole axis is one step. */
 const stepIndexIn = (axis: Axis | null, { segment, column }: Part): RawBuilder<number> => {
   if (axis === null) return sql`0`;
   const factor = stepMs[axis.step] / stepMs[segment.step];
@@ -229,7 +216,7 @@ const lastMinuteOf = ({ table, segment }: Part): RawBuilder<number> => {
 
 const sumOf = (column: string) => sql.raw(`cast(sum(${column}) as bigint) as ${column}`);
 
-/** The rows of a part, each step and the names for themselves. Aliases are positions, which no column can shadow. */
+/** Column aliases are positions, so that no column can shadow them. */
 async function readPart<Name extends UsageName>(
   { db }: Store,
   axis: Axis | null,
@@ -247,7 +234,7 @@ async function readPart<Name extends UsageName>(
   return rows;
 }
 
-/** @param steps - in which the sums are parted; null: one for the whole axis, at 0. */
+/** @param steps - null: one sum for the whole axis, at 0. */
 async function* sumsIn<Name extends UsageName>(
   store: Store,
   axis: Axis,
@@ -262,8 +249,8 @@ async function* sumsIn<Name extends UsageName>(
 }
 
 /**
- * Sums of an axis by step and names, some at a time. A step and its names may come more than once: what came since the
- * last roll-up is read from finer rows.
+ * Streams sums of an axis by step and names. A step and its names may occur more than once: data since the
+ * last roll-up comes from finer rows.
  */
 export const sumsOf = <Name extends UsageName>(
   store: Store,
@@ -272,7 +259,7 @@ export const sumsOf = <Name extends UsageName>(
   names: readonly Name[],
 ): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, axis);
 
-/** As `sumsOf`, of the whole axis: `at` is always 0. */
+/** Like `sumsOf`, for the whole axis: `at` is always 0. */
 export const wholeSumsOf = <Name extends UsageName>(
   store: Store,
   axis: Axis,
@@ -280,13 +267,15 @@ export const wholeSumsOf = <Name extends UsageName>(
   names: readonly Name[],
 ): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, null);
 
-/** A histogram of latencies, of one row of those that the store has. */
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Statuses of calls that a node answered: what was refused before says nothing of how long calls take. */
+/** Statuses of calls that a node answered. Rejected calls say nothing about latency. */
 const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 
-/** Histograms of the calls that were answered, some at a time. @param byMethod - else `method` is empty. */
+/**
+ * Streams latency histograms of answered calls.
+ * @param byMethod - if false, `method` is empty.
+ */
 export async function* latenciesOf(
   store: Store,
   axis: Axis,
@@ -304,7 +293,7 @@ export async function* latenciesOf(
   }
 }
 
-/** Milliseconds; null where nothing was measured. */
+/** Milliseconds; null without measurements. */
 type Percentiles = Readonly<{
   p50: number | null;
   p95: number | null;
@@ -312,10 +301,13 @@ type Percentiles = Readonly<{
   max: number | null;
 }>;
 
-/** The upper end of a bucket in milliseconds; the last one has none, so it tells its lower one: at least as much. */
+/** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */
 const endMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
 
-/** Where a share of the calls lies, in milliseconds, at most 25 % above the truth. @param share - 0 to 1. */
+/**
+ * Percentile in milliseconds, at most 25 % too high.
+ * @param share - 0 to 1.
+ */
 export function percentile(counts: ArrayLike<number>, share: number): number | null {
   const micros = quantile(counts, share);
   return micros === null ? null : Math.min(micros / 1_000, endMs(BUCKET_COUNT - 1));
@@ -328,7 +320,6 @@ function maximum(counts: ArrayLike<number>): number | null {
   return null;
 }
 
-/** What charts show of a histogram. */
 export const percentilesOf = (counts: ArrayLike<number>): Percentiles => ({
   p50: percentile(counts, 0.5),
   p95: percentile(counts, 0.95),
@@ -336,20 +327,19 @@ export const percentilesOf = (counts: ArrayLike<number>): Percentiles => ({
   max: maximum(counts),
 });
 
-/** Buckets of the histogram that one row of a heat map joins: one power of two. */
+/** Histogram buckets per heat map row: one power of two. */
 const BUCKETS_PER_ROW = 4;
 
-/** Upper ends of the rows of a heat map, in milliseconds, ascending; the last row has all that took longer. */
+/** Upper bounds of heat map rows in milliseconds, ascending; the last row is unbounded. */
 export const heatBoundsMs: readonly number[] = Array.from(
   { length: Math.ceil((BUCKET_COUNT - 2) / BUCKETS_PER_ROW) + 2 },
   (_, row) => 2 ** (6 + row) / 1_000,
 );
 
-/** The row of a heat map that a bucket of the histogram belongs to. */
 export const heatRowOf = (bucket: number): number =>
   bucket === 0 ? 0 : Math.min(heatBoundsMs.length - 1, 1 + Math.floor((bucket - 1) / BUCKETS_PER_ROW));
 
-/** When any gateway wrote usage last, in Unix milliseconds; `nowMs` when none ever did. */
+/** Unix milliseconds of the last write of usage by any gateway; `nowMs` if there is none. */
 export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<number> {
   const row = await db
     .selectFrom('usage_epoch')
@@ -358,7 +348,7 @@ export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<numb
   return row?.at ?? nowMs;
 }
 
-/** Whether any key of a customer ever had a call that gave a result, as long as days are kept. */
+/** Whether any key of the customer ever had a successful call, within the retention of days. */
 export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
   const total = await db
     .selectFrom('usage_total')
@@ -369,7 +359,7 @@ export async function hasSucceeded({ db }: Store, customerId: string): Promise<b
     .limit(1)
     .executeTakeFirst();
   if (total !== undefined) return true;
-  // What came since the last roll-up.
+  // Usage since the last roll-up.
   const minute = await db
     .selectFrom('usage_minute')
     .select('minute')

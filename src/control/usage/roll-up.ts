@@ -20,7 +20,7 @@ import {
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
 
-/** Rows of one read or insert: few enough that an embedded store blocks for a few milliseconds. */
+/** Few enough that SQLite blocks for only a few milliseconds. */
 const PAGE_ROWS = 500;
 
 type Totals = Readonly<{
@@ -31,10 +31,10 @@ type CounterColumn = 'requests' | 'bytes_in' | 'bytes_out' | 'credits' | 'messag
 
 const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
 
-/** Names of the rows of a minute, in the order of the primary key behind the minute itself. */
+/** Row names within a minute, in the order of the primary key. */
 type RowCursor = readonly [epoch: string, key: string, product: string, method: string, status: string];
 
-/** The rows of one minute, some at a time. What is written meanwhile may be missing: its mark says so. */
+/** Pages of one minute. Concurrent writes may be missed; their mark reveals them. */
 async function* pagesOf(db: Kysely<Schema>, minute: number): AsyncGenerator<UsageMinuteTable[]> {
   let last: RowCursor | null = null;
   for (;;) {
@@ -72,7 +72,7 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
   return sums;
 }
 
-/** Each step with the one that it is made of, how many of those it has, and what is made of it. */
+/** For each step: its finer step, how many of them it has, and the step built from it. */
 const coarser = {
   hour: { kind: 'total_hour', of: 'minute', count: 60, next: 'total_day' },
   day: { kind: 'total_day', of: 'hour', count: 24, next: null },
@@ -114,7 +114,7 @@ function rowsOf<Table extends keyof TotalTables>(
     .execute() as Promise<unknown[]> as Promise<TotalTables[Table][]>;
 }
 
-/** Puts the rows in place of those that the bucket had, unless what they follow from has changed meanwhile. */
+/** Replaces the rows of a bucket unless its sources have changed. */
 function replaceTotals(
   store: Store,
   seen: DirtyBucketSnapshot,
@@ -143,7 +143,10 @@ function replaceTotals(
   });
 }
 
-/** Makes the totals of a minute anew. @returns false when they changed meanwhile: the mark is still there. */
+/**
+ * Rebuilds the totals of a minute.
+ * @returns false if it changed meanwhile; the mark stays.
+ */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
   const seen = await readDirtyBucket(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);
@@ -151,7 +154,10 @@ export async function rollMinute(store: Store, minute: number): Promise<boolean>
   return replaceTotals(store, seen, 'minute', sums, next);
 }
 
-/** Makes the totals of an hour or day anew from those of its minutes or hours. @returns as `rollMinute`. */
+/**
+ * Rebuilds the totals of an hour or day.
+ * @returns false if it changed meanwhile; the mark stays.
+ */
 async function rollTotals(store: Store, step: keyof typeof coarser, bucket: number): Promise<boolean> {
   const { kind, next } = coarser[step];
   const seen = await readDirtyBucket(store.db, kind, bucket);
@@ -160,17 +166,15 @@ async function rollTotals(store: Store, step: keyof typeof coarser, bucket: numb
   return replaceTotals(store, seen, step, sums, mark);
 }
 
-/** Keys that are rolled up at a time: what they have in memory, and how long an embedded store blocks, is bounded by it. */
+/** Bounds memory and the time for which SQLite blocks. */
 const KEYS_AT_ONCE = 20;
-/** Rows of one insert. */
 const INSERT_ROWS = 500;
 
-/** How the rows by key of an hour or a day are made. */
 type DetailStep = Readonly<{
   /** Finer buckets in one. */
   count: number;
   keysAt(db: Kysely<Schema>, finer: number): Promise<string[]>;
-  /** What the keys have in finer buckets from `from` to before `to`. */
+  /** Usage of the keys in finer buckets [from, to). */
   rowsOf(
     db: Kysely<Schema>,
     keys: readonly string[],
@@ -229,13 +233,12 @@ const days: DetailStep = {
       .execute(),
 };
 
-/** The rows of some keys, added up over the finer buckets. */
 function sumRows(rows: readonly UsageDetailTable[]): UsageDetailTable[] {
   const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | 'status'>>();
   const customers = new Map<string, string>();
   for (const row of rows) {
     const { key_id, product, method, status } = row;
-    // A key that the store did not know yet has rows of nobody.
+    // A key that was unknown to the store when counted has an empty customer.
     if (row.customer_id !== '' || !customers.has(key_id)) customers.set(key_id, row.customer_id);
     sums.add({ key_id, product, method, status }, row, row.last_minute);
   }
@@ -270,8 +273,8 @@ async function replaceRows(
 }
 
 /**
- * Makes the rows by key of an hour or day anew, some keys at a time, each with a look whether what they follow from has
- * changed. @returns false when it has: the mark is still there, and all of it is to be made again.
+ * Rebuilds the rows by key of an hour or day, some keys at a time.
+ * @returns false if a source changed meanwhile; the mark stays and everything is rebuilt later.
  */
 async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnapshot): Promise<boolean> {
   const keys = await keysInBucket(store.db, step, seen.bucket);
@@ -289,11 +292,9 @@ async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnap
   });
 }
 
-/** Makes an hour by key anew from its minutes. @returns false when they changed meanwhile. */
 export const rollHour = async (store: Store, hour: number): Promise<boolean> =>
   rollDetails(store, hours, await readDirtyBucket(store.db, 'hour', hour));
 
-/** Makes a day by key anew from its hours. @returns false when they changed meanwhile. */
 const rollDay = async (store: Store, day: number): Promise<boolean> =>
   rollDetails(store, days, await readDirtyBucket(store.db, 'day', day));
 
@@ -302,17 +303,14 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Buckets of one kind in a round; what is left comes with the next. */
+/** Per kind and round. */
 const BUCKETS_PER_ROUND = 500;
 
-/** What is rolled up, what from first. */
 type RollUp = Readonly<{
   kind: DirtyBucketKind;
-  /** How long a bucket is. */
   ms: number;
-  /** How long after its end it is made: writers may be late by a flush, and finer ones come first. */
+  /** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
   afterMs: number;
-  /** What it is made of, and how many of them. */
   of: UsageStep;
   count: number;
   roll(store: Store, bucket: number): Promise<boolean>;
@@ -340,7 +338,6 @@ const rollUps: readonly RollUp[] = [
   { kind: 'day', ms: DAY_MS, afterMs: 2 * MINUTE_MS, of: 'hour', count: 24, roll: rollDay },
 ];
 
-/** Whether anything is marked and over. */
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
   for (const { kind, ms, afterMs } of rollUps) {
     const end = Math.floor((nowMs - afterMs) / ms);
@@ -359,10 +356,10 @@ async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<nu
 }
 
 /**
- * Makes anew whatever is marked and over. Any number may do it at once, and it may be broken off anywhere: a bucket is
- * written only if what it was made of has not changed since.
- * @param goOn - is asked before each bucket; false ends the round.
- * @returns how many buckets were made.
+ * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort: a bucket is written
+ * only if its sources are unchanged.
+ * @param goOn - checked before each bucket; false ends the round.
+ * @returns number of rebuilt buckets.
  */
 export async function rollUp(
   store: Store,
@@ -382,7 +379,7 @@ export async function rollUp(
   return rolledUp;
 }
 
-/** What the bucket is made of was deleted while somebody wrote to it: it stays as it was rolled up before. */
+/** The sources of the bucket were deleted before this late write: it stays as rolled up before. */
 async function dropMarks({ db }: Store, kind: DirtyBucketKind, bucket: number): Promise<void> {
   const seen = await readDirtyBucket(db, kind, bucket);
   if (seen.tokens.size > 0) await db.transaction().execute((trx) => clearDirty(trx, seen));

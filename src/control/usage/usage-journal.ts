@@ -9,23 +9,22 @@ import { products } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-/** `<run of the machine>.<pid>.<when the process started>.<epoch>.jsonl`; the first and third may be unknown. */
+/** `<boot id>.<pid>.<process start>.<epoch>.jsonl`; boot id and process start may be empty. */
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})\.jsonl(\.new)?$/;
 
-/** Epochs of this very process: its pid alone cannot tell them from those of an earlier life. */
+/** Epochs of this process: a pid alone may be reused. */
 const ownEpochs = new Set<string>();
 
-/** A journal of a process that is gone. */
+/** A journal whose process has ended. */
 type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
-/** The name of this process's journal for an epoch. */
 function journalName(epoch: string): string {
   const { pid, started } = identityOf(process.pid);
   ownEpochs.add(epoch);
   return `${bootId()}.${pid}.${started}.${epoch}.jsonl`;
 }
 
-/** This process writes no more for the epoch: what it left behind may be taken up. */
+/** Lets `recoverJournals` take the journal of this epoch. */
 function releaseJournal(epoch: string): void {
   ownEpochs.delete(epoch);
 }
@@ -35,7 +34,7 @@ function isHeld(boot: string, pid: number, started: string, epoch: string): bool
   return pid !== process.pid && boot === bootId() && isRunning({ pid, started });
 }
 
-/** The journals in a folder whose processes live no more; drafts of such are removed. None where there is no folder. */
+/** Lists journals of ended processes and removes their drafts. Empty if there is no folder. */
 async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
   const orphaned: OrphanedJournal[] = [];
   for (const name of await namesIn(folder)) {
@@ -58,9 +57,8 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * A line of the journal: CRC-32 of what follows as 8 hex digits, a space, a row as a JSON array, a line break.
- *
- *     1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
+ * Line format: CRC-32 of the rest as 8 hex digits, a space, a row as a JSON array, a line feed. Example:
+ * 1c291ca3 [29000000,"7hQ2mKpZ","rpc","getSlot","ok",3,210,96,3,0,"12:2,13:1"]
  */
 export function journalLine(row: StoredUsage): string {
   const text = JSON.stringify([
@@ -79,7 +77,7 @@ export function journalLine(row: StoredUsage): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
-/** Reads a line without its break; null when it is not whole. */
+/** Parses a line without its line feed; null if damaged. */
 export function readJournalLine(line: string): StoredUsage | null {
   const text = line.slice(9);
   if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return null;
@@ -92,7 +90,7 @@ export function readJournalLine(line: string): StoredUsage | null {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** The checksum says that it was written so; this, that it was a program of this kind. */
+/** The checksum proves an intact line; this check, that its format is known. */
 function rowOf(fields: unknown): StoredUsage | null {
   if (!Array.isArray(fields) || fields.length !== 11) return null;
   const [minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency] =
@@ -109,18 +107,16 @@ function rowOf(fields: unknown): StoredUsage | null {
   return { minute, keyId, product, method, status, requests, bytesIn, bytesOut, credits, messages, latency };
 }
 
-/** What holds when nothing else is said. */
 export const usageJournalOptions = {
-  /** Bytes of the file; rows beyond it are in memory only. */
+  /** Rows beyond this size stay in memory only. */
   maxBytes: 67_108_864,
 } as const;
 
-/** Rows of one write where the file is written anew. */
 const PART_ROWS = 1_000;
 
 /**
- * What was counted and is not in the store yet, in a file of this process: `<folder>/<whose>.<epoch>.jsonl`. It holds
- * rows as they were at some flush; a later state of a row is another line. Calls of one journal come one at a time.
+ * Append-only file with usage rows that are not in the store yet. A later state of a row is a later line.
+ * Calls must not overlap.
  */
 export class UsageJournal {
   readonly #folder: string;
@@ -130,7 +126,7 @@ export class UsageJournal {
   #file: FileHandle | null = null;
   #bytes = 0;
 
-  /** @param folder - made when the first row comes, for its owner only. */
+  /** @param folder - created with the first row, readable by its owner only. */
   constructor(folder: string, epoch: string, maxBytes: number = usageJournalOptions.maxBytes) {
     this.#folder = folder;
     this.#epoch = epoch;
@@ -138,17 +134,16 @@ export class UsageJournal {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that lie in the file. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Adds rows; they are on the disk when it resolves.
-   * @param waiting - all rows that the store does not have, those added among them: when the file is full it is
-   * written anew with these alone.
-   * @returns how many rows found no room.
-   * @throws what the file system throws; the file is then as it was.
+   * Appends rows; they are durable when it resolves.
+   * @param waiting - all rows missing in the store, including the new ones: a full file is rewritten with
+   * these alone.
+   * @returns number of rows that did not fit.
+   * @throws Error of the file system; the file is then unchanged.
    */
   async append(rows: readonly StoredUsage[], pendingRows: Iterable<StoredUsage>): Promise<number> {
     if (rows.length === 0) return 0;
@@ -161,20 +156,19 @@ export class UsageJournal {
       this.#bytes += text.length;
       return 0;
     } catch (error) {
-      // A line that was begun would spoil the one behind it.
+      // A partial line would corrupt the next one.
       await file.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Forgets everything: the store has it. */
   async clear(): Promise<void> {
     if (this.#bytes === 0) return;
     await this.#file?.truncate(0);
     this.#bytes = 0;
   }
 
-  /** Ends writing. What is in the file stays for the next start; an empty one is removed. */
+  /** Stops writing. A file with rows stays for the next start; an empty one is removed. */
   async close(): Promise<void> {
     const wasOpen = this.#file !== null;
     const isEmpty = this.#bytes === 0;
@@ -184,7 +178,7 @@ export class UsageJournal {
   }
 
   async #openFile(): Promise<FileHandle> {
-    // Somebody who could not see that this process lives took the file for one that was left behind.
+    // Another process mistook the file for an orphaned one and removed it.
     if (this.#file !== null && (await this.#file.stat()).nlink === 0) await this.#closeFile();
     if (this.#file !== null) return this.#file;
     makeFolder(this.#folder, 0o700);
@@ -200,7 +194,7 @@ export class UsageJournal {
     await file?.close();
   }
 
-  /** Under another name first: a kill in between leaves the old file or the new one, each of them whole. */
+  /** Written to a draft first, so that a kill leaves a complete old or new file. */
   async #rewrite(pendingRows: Iterable<StoredUsage>): Promise<number> {
     const draft = `${this.#path}.new`;
     await rm(draft, { force: true });
@@ -243,20 +237,18 @@ export class UsageJournal {
   }
 }
 
-/** No row is as long: what goes on for longer without a break is no journal, and is not kept in memory. */
+/** No row is longer; a longer line is not a journal and must not fill the memory. */
 const LINE_MAX_BYTES = 65_536;
 
-/** What a journal held besides its rows. */
 export type JournalDamage = {
-  /** Lines that were not whole, but for one at the very end: that one was being written when the process ended. */
+  /** Damaged lines, except an incomplete last line. */
   lines: number;
 };
 
 /**
- * The rows of a journal, some at a time, in the order in which they were written; of a row that comes more than once
- * among them, its last state.
- * @param damage - is counted up while the rows are read.
- * @throws what the file system throws.
+ * Pages of rows in the order of writing, each with the last state of its rows.
+ * @param damage - updated while reading.
+ * @throws Error of the file system
  */
 export async function* readJournal(
   path: string,
@@ -275,7 +267,6 @@ export async function* readJournal(
   if (batch.size > 0) yield [...batch.values()];
 }
 
-/** The lines that end with a break. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
@@ -288,20 +279,19 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** A journal of an earlier run, when all of it is in the store. */
+/** A journal of an earlier run that was stored completely. */
 export type RecoveredJournal = Readonly<{
   path: string;
   rows: number;
-  /** Lines that could not be read, and with them the states of rows that they held. */
   damagedLines: number;
-  /** Rows whose minutes are deleted already. */
+  /** Rows whose minutes were already deleted. */
   lateRows: number;
 }>;
 
 /**
- * Stores what earlier runs counted and could not store, under their own epochs, and removes their journals. Doing so
- * twice, or in two processes at once, does no harm.
- * @throws what the store or the file system throws; what is left is there for the next time.
+ * Stores the journals of ended processes under their own epochs and removes them. Idempotent, also across
+ * processes.
+ * @throws Error of the store or the file system; unstored journals stay.
  */
 export async function recoverJournals(
   store: Store,

@@ -8,20 +8,22 @@ import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable } from '../database/tables/usage.ts';
 import { latencyText } from './usage-sums.ts';
 
-/** What a mark is about. */
 export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
 
-/** Marks of one bucket as somebody saw them. */
+/** Marks of one bucket as read. */
 export type DirtyBucketSnapshot = Readonly<{
   kind: DirtyBucketKind;
   bucket: number;
   tokens: ReadonlyMap<string, number>;
 }>;
 
-/** Tokens are compared for being the same, never by size: two changes must not have one by chance. */
+/** Tokens are random and compared for equality only. */
 const TOKEN_END = 2 ** 47;
 
-/** Says that these buckets are to be made anew, in the transaction of the change. @param epoch - whose change. */
+/**
+ * Marks buckets as stale, in the transaction of the change.
+ * @param epoch - the writer's.
+ */
 export async function markDirty(
   trx: Transaction<Schema>,
   epoch: string,
@@ -36,7 +38,7 @@ export async function markDirty(
     .execute();
 }
 
-/** The marked buckets of a kind before `end`, the newest first. */
+/** Stale buckets of a kind before `end`, newest first. */
 export async function listDirtyBuckets(
   db: Kysely<Schema>,
   kind: DirtyBucketKind,
@@ -55,7 +57,7 @@ export async function listDirtyBuckets(
   return rows.map(({ bucket }) => bucket);
 }
 
-/** The marks of a bucket. Read them before what it is made of. */
+/** Reads the marks of a bucket. Call it before reading its sources. */
 export async function readDirtyBucket(
   db: Kysely<Schema>,
   kind: DirtyBucketKind,
@@ -71,8 +73,8 @@ export async function readDirtyBucket(
 }
 
 /**
- * Whether the marks are still those that were seen, so that what was read since then is what is to be written. Holds
- * them until the transaction ends: whoever would change what the bucket is made of waits for that.
+ * Checks that the marks are unchanged and locks them until the transaction ends, so that concurrent writers
+ * wait.
  */
 export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucketSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
@@ -89,7 +91,7 @@ export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucke
   );
 }
 
-/** Takes the marks away that `holdMarks` holds, and none that came since: the bucket is made. */
+/** Deletes the locked marks, but none added since. */
 export async function clearDirty(
   trx: Transaction<Schema>,
   { kind, bucket, tokens }: DirtyBucketSnapshot,
@@ -102,14 +104,12 @@ export async function clearDirty(
     .execute();
 }
 
-/** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
+/** A usage row of the meter or of a journal. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
   Readonly<{ keyId: string | null; latency: string }>;
 
-/** The row of a meter as the store and the journal have it. */
 export const storedUsage = (row: UsageRow): StoredUsage => ({ ...row, latency: latencyText(row.latency) });
 
-/** What a row is about, within one run of a process. */
 export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
   `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;
 
@@ -138,7 +138,7 @@ function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): Usage
 
 const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'messages', 'requests'] as const;
 
-/** None of them ever shrinks within a process, so the sum tells which of two states of a row is the later one. */
+/** Counters never decrease within a process, so the sum orders two states of a row. */
 const extent = (table: 'excluded' | 'usage_minute') =>
   sql.raw(
     ['requests', 'messages', 'credits', 'bytes_in', 'bytes_out']
@@ -146,10 +146,7 @@ const extent = (table: 'excluded' | 'usage_minute') =>
       .join(' + '),
   );
 
-/**
- * Keeps the row with the greater totals. Within one process a total only grows, so writing a row twice, late or in
- * the wrong order cannot inflate or shrink what is stored.
- */
+/** Keeps the row with the larger totals, so that repeated, late or reordered writes are harmless. */
 function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
   const pick = (column: string) =>
     sql<never>`case when ${extent('excluded')} > ${extent('usage_minute')}
@@ -160,10 +157,10 @@ function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sq
   >;
 }
 
-/** Of each dialect the texts of the statement by how many rows it is for: to make one takes as long as to run it. */
+/** Compiled SQL by dialect and row count: compiling takes as long as running it. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
-/** @param rows - of `tableRow`, so that all have their columns in one order. */
+/** @param rows - of `tableRow`, which fixes the order of columns. */
 function upsertOf(trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): CompiledQuery {
   const { adapter } = trx.getExecutor();
   const texts = upsertTexts.get(adapter) ?? new Map<number, string>();
@@ -187,7 +184,7 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     )
     .compile().sql;
 
-/** Whose the keys are, and of which plan, at this moment. */
+/** Current customer and plan of the keys. */
 async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],
@@ -204,7 +201,6 @@ async function accountsOf(
   return accounts;
 }
 
-/** The first minute that is still kept. */
 async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
   const retentionStart = await trx
     .selectFrom('usage_horizon')
@@ -214,7 +210,6 @@ async function firstRetainedMinute(trx: Transaction<Schema>): Promise<number> {
   return retentionStart?.bucket ?? 0;
 }
 
-/** What follows from these minutes and is to be made anew. */
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
   const minutes = new Set(rows.map(({ minute }) => minute));
   const hours = new Set([...minutes].map((minute) => Math.floor(minute / 60)));
@@ -225,8 +220,8 @@ function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
 }
 
 /**
- * Stores rows of process `epoch` and marks what follows from them.
- * @returns how many could not be taken: what their minutes came to is rolled up, and the minutes themselves are deleted.
+ * Stores rows of process `epoch` and marks the affected buckets.
+ * @returns number of rows rejected because their minutes were deleted.
  */
 export async function upsertUsage(
   trx: Transaction<Schema>,
@@ -243,7 +238,10 @@ export async function upsertUsage(
   return rows.length - retained.length;
 }
 
-/** Notes when a run of a process wrote last. @param nowMs - Unix milliseconds. */
+/**
+ * Records the last write of a process run.
+ * @param nowMs - Unix milliseconds.
+ */
 async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
   await trx
     .insertInto('usage_epoch')
@@ -253,8 +251,8 @@ async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: numbe
 }
 
 /**
- * Writes rows of process `epoch`, in one transaction.
- * @returns how many could not be taken, because their minutes are deleted already.
+ * Writes rows of process `epoch` in one transaction.
+ * @returns number of rows rejected because their minutes were deleted.
  */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
@@ -262,7 +260,7 @@ export async function storeUsage(store: Store, epoch: string, rows: readonly Sto
     await recordEpoch(trx, epoch, Date.now());
     return late;
   });
-  // An embedded store answers without letting anybody else have a turn.
+  // SQLite answers synchronously; yield to the event loop.
   await setImmediate();
   return late;
 }

@@ -1,7 +1,7 @@
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
-/** Counts in the buckets of base/histogram.ts as the store has them: `bucket:count` pairs, ascending, joined by commas. */
+/** Histogram of base/histogram.ts as stored: `bucket:count` pairs, ascending, joined by commas. */
 export function latencyText(counts: ArrayLike<number>): string {
   let text = '';
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
@@ -11,10 +11,10 @@ export function latencyText(counts: ArrayLike<number>): string {
   return text;
 }
 
-/** Counts that many histograms are added up in; beyond those of one minute, so not of 32 bits. */
+/** Float64, because sums over many minutes exceed 32 bits. */
 export const latencySum = (): Float64Array => new Float64Array(BUCKET_COUNT);
 
-/** Adds what `latencyText` wrote. Reads digit by digit, because it is done for every row of every chart. */
+/** Adds a stored histogram. Parses digit by digit, because it runs for every row of every chart. */
 export function addLatency(into: Float64Array, text: string): void {
   let number = 0;
   let bucket = 0;
@@ -41,11 +41,11 @@ type Sum = { -readonly [Name in Exclude<keyof UsageCounters, 'latency'>]: number
   latency: Float64Array;
 };
 
-/** Adds up rows of usage that have the same names. The order of the rows makes no difference. */
+/** Sums usage rows by name; the order of rows does not matter. */
 export class UsageSums<Names extends object> {
   readonly #sums = new Map<string, { names: Names; sum: Sum; lastMinute: number }>();
 
-  /** @param lastMinute - the last Unix minute in which any of it was counted. */
+  /** @param lastMinute - the last Unix minute with usage. */
   add(names: Names, counters: UsageCounters, lastMinute: number): void {
     const groupKey = Object.values(names).join('\n');
     let entry = this.#sums.get(groupKey);
