@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DeadGatewayDetector } from './gateway-heartbeat.ts';
 
-it('takes a gateway for gone when it told nothing for long, whatever its clock says', () => {
+it('declares a gateway dead after a long silence, whatever its clock says', () => {
   const silent = new DeadGatewayDetector(10_000);
   const ahead = 9_999_999_999_999;
   for (let now = 0; now <= 10_000; now += 2_000) {
@@ -18,7 +18,7 @@ it('takes a gateway for gone when it told nothing for long, whatever its clock s
   expect(silent.findDead(last, 12_000)).toEqual(['ahead']);
 });
 
-it('takes nobody for gone after having stood still itself', () => {
+it('declares no gateway dead after having stalled itself', () => {
   const silent = new DeadGatewayDetector(10_000);
   const rows = [{ id: 'other', seen_at: 5 }];
   expect(silent.findDead(rows, 0)).toEqual([]);

@@ -4,24 +4,20 @@ import type { Store } from '../database/open.ts';
 import { claim, releaseClaim } from '../usage/usage-claim.ts';
 import { firstIdAt } from './read-log.ts';
 
-/** Tables whose rows are kept for a while, of each customer so many. */
 const retainedTables = ['request_log', 'submission'] as const;
 type RetainedTable = (typeof retainedTables)[number];
 
-/** Rows that are counted in one statement, small enough that an embedded store blocks for a few milliseconds. */
+/** Few enough that SQLite blocks for only a few milliseconds. */
 const COUNT_BATCH_ROWS = 2_000;
-/** Rows that others took out or wrote late make counts wrong: after so long all are counted anew. */
+/** Interval of full counts: late writes and deletions by other gateways make increments inexact. */
 const COUNT_ALL_MS = 3_600_000;
 
-/**
- * How many rows each customer has in a table. All are counted once an hour, in small steps; in between only those that
- * came since.
- */
+/** Row counts by customer. Counts everything hourly in small steps, and only new rows in between. */
 class RowCounts {
   readonly #store: Store;
   readonly #table: RetainedTable;
   readonly #counts = new Map<string, number>();
-  /** Whatever stands before this was counted. */
+  /** Rows with smaller ids have been counted. */
   #before = '';
   #countAllAt = Number.NEGATIVE_INFINITY;
 
@@ -30,19 +26,17 @@ class RowCounts {
     this.#table = table;
   }
 
-  /** Rows by customer. */
   get byCustomer(): ReadonlyMap<string, number> {
     return this.#counts;
   }
 
-  /** Rows in all. */
   get total(): number {
     let total = 0;
     for (const count of this.#counts.values()) total += count;
     return total;
   }
 
-  /** @param untilMs - counts what began before, Unix milliseconds: later ones may not all be written yet. */
+  /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */
   async update(untilMs: number): Promise<void> {
     const before = firstIdAt(untilMs);
     const now = performance.now();
@@ -54,12 +48,12 @@ class RowCounts {
     }
   }
 
-  /** Counts all anew at the next update. */
+  /** Forces a full count with the next update. */
   forget(): void {
     this.#countAllAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Rows of customers were taken out. */
+  /** Subtracts deleted rows of these customers. */
   subtract(customers: readonly string[]): void {
     for (const customer of customers) {
       const remaining = (this.#counts.get(customer) ?? 0) - 1;
@@ -72,7 +66,7 @@ class RowCounts {
     this.#counts.set(customer, (this.#counts.get(customer) ?? 0) + rows);
   }
 
-  /** Walks along the index of customers and ids. */
+  /** Scans the index of customers and ids. */
   async #countAll(before: string): Promise<void> {
     const { db } = this.#store;
     this.forget();
@@ -112,7 +106,6 @@ class RowCounts {
     this.#before = before;
   }
 
-  /** Walks along the ids. */
   async #countSince(before: string): Promise<void> {
     for (;;) {
       const rows = await this.#store.db
@@ -125,7 +118,7 @@ class RowCounts {
         .execute();
       for (const { customer_id } of rows) this.#add(customer_id, 1);
       if (rows.length < COUNT_BATCH_ROWS) break;
-      // The first text behind the last id.
+      // The smallest text greater than the last id.
       this.#before = `${rows.at(-1)!.id}0`;
       await setImmediate();
     }
@@ -133,16 +126,14 @@ class RowCounts {
   }
 }
 
-/** How much of the log is kept. */
 export type RetentionLimits = Readonly<{
   keptHours: number;
   /** Rows of one customer. */
   customerRowsMax: number;
-  /** Rows in all. */
+  /** Rows in total. */
   rowsMax: number;
 }>;
 
-/** What holds when nothing else is said. */
 export const retentionLimits: RetentionLimits = {
   keptHours: 72,
   customerRowsMax: 50_000,
@@ -150,20 +141,18 @@ export const retentionLimits: RetentionLimits = {
 };
 
 const HOUR_MS = 3_600_000;
-/** Rows deleted at once; small enough that an embedded store blocks for a few milliseconds. */
+/** Few enough that SQLite blocks for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
-/** What began in this time is not counted yet: other gateways may still write it. */
+/** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;
 const CLAIM = 'log-retention';
-/** How long a gateway that stopped without a word keeps others from taking over. */
+/** Lease duration: how long a crashed gateway delays the next one. */
 const CLAIM_MS = 180_000;
 
-/** Which rows are to go: of one customer or of all, up to an id, at most so many. */
+/** Rows to delete: of one customer or all, below an id, at most so many. */
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
-/**
- * Deletes what is too old, then what is too much, the oldest first: at a time, one of the gateways that share a store.
- */
+/** Deletes expired and excess log rows, oldest first; one gateway at a time. */
 export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;
@@ -176,17 +165,20 @@ export class LogRetention {
     this.#counts = new Map(retainedTables.map((table) => [table, new RowCounts(store, table)]));
   }
 
-  /** Does it, if no other gateway does. @param nowMs - Unix milliseconds. */
+  /**
+   * Prunes unless another gateway holds the lease.
+   * @param nowMs - Unix milliseconds.
+   */
   async prune(nowMs: number): Promise<void> {
     const isMine = await claim(this.#store, CLAIM, this.#holder, nowMs, CLAIM_MS);
     for (const [table, counts] of this.#counts) {
-      // Who deletes meanwhile tells nobody of it.
+      // Another gateway deletes rows meanwhile.
       if (!isMine) counts.forget();
       else await this.#pruneTable(table, counts, nowMs);
     }
   }
 
-  /** Lets another take over. */
+  /** Releases the lease. */
   async stop(): Promise<void> {
     await releaseClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
   }

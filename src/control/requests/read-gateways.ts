@@ -4,7 +4,7 @@ import type { Store } from '../database/open.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
-/** A gateway as lists show it. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 type GatewayJson = Readonly<{
   id: string;
   host: string;
@@ -13,14 +13,13 @@ type GatewayJson = Readonly<{
   seenAt: number;
 }>;
 
-/** What gateways of an older version do not tell. */
+/** Defaults for gateways of older versions. */
 const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
 /**
- * Where a gateway of a machine, or a worker of one, answers, as that machine reaches it; null where none told of itself
- * since.
+ * Address of a gateway of this host; null if none reported since.
  * @param since - Unix milliseconds.
  */
 export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
@@ -36,7 +35,7 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
   return row?.url ?? null;
 }
 
-/** Gateways that told of themselves lately, and the nodes behind each. */
+/** Live gateways with their nodes. */
 export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
   const rows = await db
     .selectFrom('gateway')
@@ -61,11 +60,13 @@ export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJs
   };
 }
 
-/** Rows of one answer. */
 const ROWS_MAX = 1_000;
 const HOUR_MINUTES = 60;
 
-/** Open connections of a customer in all gateways. @param keyId - of one key only. */
+/**
+ * Open connections of a customer in all gateways.
+ * @param keyId - restricts them to one key.
+ */
 export async function readConnections(
   { db }: Store,
   customerId: string,
@@ -89,7 +90,10 @@ export async function readConnections(
   }));
 }
 
-/** How many connections of a customer were cut in the last hour because they lagged. @param nowMs - Unix milliseconds. */
+/**
+ * Connections closed for lag in the last hour.
+ * @param nowMs - Unix milliseconds.
+ */
 export async function laggedLastHour({ db }: Store, customerId: string, nowMs: number): Promise<number> {
   const row = await db
     .selectFrom('lagged_minute')
@@ -101,8 +105,8 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
 }
 
 /**
- * Asks the gateway that has a connection of the customer to close it.
- * @returns whether there is such a connection.
+ * Requests the gateway to close a connection.
+ * @returns false for an unknown connection.
  */
 export async function requestClose(
   store: Store,

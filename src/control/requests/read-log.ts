@@ -7,18 +7,20 @@ import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import type { RequestLogTable } from '../database/tables/requests.ts';
 
-/** Digits of the time in an id: enough for ten thousand years. */
 const TIME_DIGITS = 12;
 
-/** The first id that an entry of this time or a later one can have. @param atMs - Unix milliseconds. */
+/**
+ * The smallest possible id at a time.
+ * @param atMs - Unix milliseconds.
+ */
 export const firstIdAt = (atMs: number): string =>
   Math.min(2 ** (4 * TIME_DIGITS) - 1, Math.max(0, Math.floor(atMs)))
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 
 /**
- * Ids that stand in the order of their times, and of one time in the order in which they were made; no two processes
- * make the same. Lower-case hex, so that every collation orders them alike.
+ * Ids sorted by time, then by creation; unique across processes. Lower-case hex sorts alike in every
+ * collation.
  */
 export class EntryIds {
   readonly #process = randomBytes(4).toString('hex');
@@ -31,10 +33,9 @@ export class EntryIds {
   }
 }
 
-/** Whether a text can be such an id. */
 export const isEntryId = (text: string): boolean => /^[0-9a-f]{28}$/.test(text);
 
-/** Which requests are asked for. Times are Unix milliseconds, from the first to before the second. */
+/** Unix milliseconds in [from, to). */
 export type LogFilter = Readonly<{
   from: number;
   to: number;
@@ -47,12 +48,11 @@ export type LogFilter = Readonly<{
   address?: string | undefined;
 }>;
 
-/** A row with the name of its key. */
 export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
 
-/** Steps of time that a histogram has at most. */
+/** Maximum. */
 const HISTOGRAM_STEPS = 60;
-/** No step is shorter. */
+/** Minimum. */
 const STEP_LEAST_MS = 1_000;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
@@ -80,7 +80,10 @@ const rows = ({ db }: Store) =>
     .selectAll('request_log')
     .select('api_key.name as key_name');
 
-/** Entries of a customer, the newest first. @param before - id of the last entry of the page before. */
+/**
+ * Newest first.
+ * @param before - id of the last entry of the previous page.
+ */
 export function readLog(
   store: Store,
   customerId: string,
@@ -93,17 +96,15 @@ export function readLog(
   return query.orderBy('request_log.id', 'desc').limit(limit).execute();
 }
 
-/** One entry of a customer. */
 export const readEntry = (store: Store, customerId: string, id: string): Promise<LogRow | undefined> =>
   rows(store)
     .where('request_log.id', '=', id)
     .where('request_log.customer_id', '=', customerId)
     .executeTakeFirst();
 
-/** How many requests there were, and how many of them went wrong, in each step of time. */
+/** Requests and failed requests per step. */
 type LogHistogram = Readonly<{ from: number; stepMs: number; counts: number[]; errors: number[] }>;
 
-/** Counts what the log has in equal steps of the filter's time. */
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;
   const stepMs = Math.max(STEP_LEAST_MS, Math.ceil((to - from) / HISTOGRAM_STEPS));
@@ -129,7 +130,6 @@ export async function countLog(store: Store, customerId: string, filter: LogFilt
   return { from, stepMs, counts, errors };
 }
 
-/** An entry as the control API shows it. */
 export const toLogEntryJson = (row: LogRow): LogEntryJson => ({
   id: row.id,
   at: row.at,

@@ -5,13 +5,12 @@ import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
-/** What a change was, for the audit log. */
 type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
 
 /**
- * Makes a change in one transaction, with its line in the audit log. Changes come one after the other: what is looked at
- * inside stays as it is until the end.
- * @param work - changes, and says what it was; null for nothing to tell. What it throws undoes everything.
+ * Runs a change and its audit entry in one transaction. Changes are serialized: what `work` reads stays
+ * unchanged until the commit.
+ * @param work - returns a null change for nothing to audit. Errors roll everything back.
  */
 export function withAudit<Result>(
   { store, now }: Pick<ApiServices, 'store' | 'now'>,
@@ -35,7 +34,6 @@ type Names =
   | 'GET /audit'
   | 'GET /audit.jsonl';
 
-/** Lines that are read at once for an export. */
 const PAGE_ROWS = 500;
 
 type Filter = Readonly<{
@@ -86,7 +84,7 @@ async function page<Entry>(
   return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
 }
 
-/** All of it, a page at a time: no export holds more than that. */
+/** Pages, so that an export of any size needs little memory. */
 async function* lines(
   services: ApiServices,
   filter: Filter,

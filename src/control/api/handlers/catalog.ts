@@ -5,12 +5,12 @@ import type { ApiServices } from '../services.ts';
 
 type Names = 'GET /methods' | 'GET /settings';
 
-/** Accounts that every ledger has. */
+/** Accounts that exist on every ledger. */
 const ADDRESS = '11111111111111111111111111111111';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const SIGNATURE = '1111111111111111111111111111111111111111111111111111111111111111';
 
-/** Parameters to begin with; a method that is not here takes none that it needs. */
+/** Example parameters; absent for methods without required ones. */
 const examples: Readonly<Partial<Record<keyof typeof methods, readonly unknown[]>>> = {
   getAccountInfo: [ADDRESS, { encoding: 'base64' }],
   getBalance: [ADDRESS],
@@ -67,11 +67,10 @@ export const catalogHandlers = (services: ApiServices): Handlers<Names> => ({
   }),
 });
 
-/** The configuration, read again while the service runs. */
 export const reloadHandlers = ({ reload }: ApiServices): Handlers<'POST /reload'> => ({
   async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
     if (reload === undefined)
-      throw new ApiError(503, 'NO_GATEWAY', 'no service runs here whose configuration could be read again');
+      throw new ApiError(503, 'NO_GATEWAY', 'No gateway is running here whose configuration could be reloaded');
     const { changed, restart } = await reload({ actor, address, userAgent, requestId });
     return { changed: [...changed], restart: [...restart] };
   },

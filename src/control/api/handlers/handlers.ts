@@ -16,7 +16,7 @@ import { planHandlers } from './plans.ts';
 import { tokenHandlers } from './tokens.ts';
 import { usageHandlers } from './usage.ts';
 
-/** Whoever answers each route of the contract: complete, or it does not compile. */
+/** Handlers of all routes; a missing one is a compile error. */
 export const buildHandlers = (services: ApiServices) =>
   ({
     ...noticeHandlers(services),
@@ -31,7 +31,6 @@ export const buildHandlers = (services: ApiServices) =>
 
 type OperatorRoutes = Exclude<keyof typeof operatorRoutes, `${string}/upstreams${string}` | 'GET /checks'>;
 
-/** What only the operator asks, and the catalog; members, tokens and audit have both kinds in one place. */
 const operatorHandlers = (services: ApiServices) =>
   ({
     ...accountHandlers(services),

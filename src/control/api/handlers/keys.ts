@@ -31,13 +31,12 @@ import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
-/** What a key did lately. */
 type KeyActivity = Readonly<{
-  /** Credits of this calendar month (UTC). */
+  /** In this calendar month (UTC). */
   creditsUsed: number;
-  /** Requests of each of the last 24 hours, the oldest first; the last one is the hour that runs. */
+  /** Requests per hour over the last 24 hours, oldest first, including the current hour. */
   requests24h: number[];
-  /** How many of them had no result. */
+  /** Of these, requests without a result. */
   errors24h: number;
 }>;
 
@@ -47,8 +46,8 @@ const HOURS = 24;
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
 
 /**
- * What keys did lately, to within a flush.
- * @param keyIds - those of a page; nothing is read for others.
+ * Recent usage of keys, to within a flush.
+ * @param keyIds - of one page.
  * @param now - Unix milliseconds.
  */
 async function activityOf(
@@ -76,7 +75,7 @@ async function activityOf(
 
 type Names = Exclude<keyof typeof keyRoutes, 'DELETE /customers/{customer}/connections/{connection}'>;
 
-/** The plan to try limits with, which every customer may choose. */
+/** Plan for testing limits; every customer may choose it. */
 const REHEARSAL_PLAN_ID = 'rehearsal';
 
 const statuses = {
@@ -86,7 +85,10 @@ const statuses = {
   limit: [409, 'LIMIT'],
 } as const;
 
-/** @throws ApiError in place of a refusal of the keys; anything else as it is. */
+/**
+ * Converts key errors.
+ * @throws ApiError
+ */
 async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -98,7 +100,6 @@ async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The register as this caller has it; with a customer, its keys alone. */
 function keyRegisterFor(
   { store, peppers, now, keys }: ApiServices,
   { actor, address, userAgent, requestId, caller }: ApiContext,
@@ -117,7 +118,10 @@ function keyRegisterFor(
   };
 }
 
-/** Only the operator gives a customer another plan than its own. @throws ApiError 403 */
+/**
+ * Only the operator may choose a plan other than the customer's.
+ * @throws ApiError 403
+ */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,
@@ -131,15 +135,17 @@ async function checkPlanChoice(
     .where('id', '=', customerId)
     .executeTakeFirst();
   if (row?.plan_id === planId) return;
-  const message = `planId: only the operator gives a key another plan than the customer's, or "${REHEARSAL_PLAN_ID}"`;
+  const message = `planId: only the operator can give a key another plan than the customer's or "${REHEARSAL_PLAN_ID}"`;
   throw new ApiError(403, 'FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/** How long an answer waits until this gateway acts on a change: the change stands in any case, and a secret is told once. */
+/**
+ * Maximum wait until this gateway applies a change: the change is committed, and the secret must be returned.
+ */
 const REFRESH_MAX_MS = 1_500;
 
 function customerHandlers(services: ApiServices) {
-  /** Whoever is told of a change may count on it: here at once, at other gateways a moment later. */
+  /** Applies a change in this gateway before the response; other gateways follow within moments. */
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
     const late = new AbortController();
@@ -199,7 +205,6 @@ function customerHandlers(services: ApiServices) {
   } satisfies Partial<Handlers<Names>>;
 }
 
-/** Answers what is asked of keys. */
 export function keyHandlers(services: ApiServices): Handlers<Names> {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
   return {
@@ -211,7 +216,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
         throw new ApiError(
           401,
           'WRONG_SIGNATURE',
-          'sign the report with a key that this service knows: see keys.scanner_keys',
+          'Sign the report with a key of this service: see keys.scanner_keys',
         );
       const register = { ...keyRegisterFor(services, context), actor: 'secret-scanning' };
       return reportLeaks(register, body, { revokes: services.keys.revokeLeaked, noteLeak: enqueueLeak });

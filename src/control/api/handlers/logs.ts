@@ -25,7 +25,7 @@ type ConnectionsAnswered = RouteOutput<'GET /customers/{customer}/connections'>;
 
 const HOUR_MS = 3_600_000;
 
-/** What is said where nobody handed in how the log is kept: nothing is. */
+/** Without a gateway, nothing is logged. */
 const noLog: LogServices = {
   share: 0,
   perSecond: 0,
@@ -33,7 +33,10 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-/** The time that is asked for; without it the last hour. @throws ApiError 422 */
+/**
+ * The requested range; default: the last hour.
+ * @throws ApiError 422
+ */
 function rangeOf(
   { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
   now: number,
@@ -50,7 +53,7 @@ const notFound = (what: string): ApiError =>
   new ApiError(
     404,
     'NOT_FOUND',
-    `there is no such ${what}: it may have ended, or be older than what is kept`,
+    `There is no such ${what}. It may have ended or be past its retention.`,
   );
 
 async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
@@ -107,7 +110,6 @@ async function listTransactions(
   );
 }
 
-/** What single requests, connections and transactions tell of themselves. */
 export const logHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /customers/{customer}/logs': (given) => listLog(services, given),
   async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {

@@ -24,17 +24,16 @@ import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-const STREAMS_DEGRADED = 'gRPC streams end, and go on from PubSub and blocks, which tell less';
+const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
-/** Those of a network that are in service, in any gateway. */
+/** Nodes of a network that are not drained in some gateway. */
 async function inService({ store }: ApiServices, network: Network): Promise<readonly NodeJson[]> {
   const { nodes } = await readGateways(store);
   return nodes.filter((node) => node.network === network && !node.drained);
 }
 
 /**
- * A network without a node answers nobody, and the one that streams are fed from without Geyser tells them less: a
- * last node is drained or removed on purpose only.
+ * Prevents draining or removing the last node of a network, or its last node with Geyser, by accident.
  * @throws ApiError 409
  */
 async function checkNotLast(services: ApiServices, network: Network, name: string): Promise<void> {
@@ -46,11 +45,11 @@ async function checkNotLast(services: ApiServices, network: Network, name: strin
   throw new ApiError(
     409,
     'LAST_NODE',
-    `${name} is the last node of ${network}, and without it no call is answered: add another first, or force it`,
+    `${name} is the last node of ${network}; without it, calls fail. Add another node first, or force it.`,
   );
 }
 
-/** @throws ApiError 409 when the node is the last with Geyser of those that gRPC streams are fed from. */
+/** @throws ApiError 409 */
 async function checkNotLastGeyser(services: ApiServices, network: Network, name: string): Promise<void> {
   checkGeyserStays(services, network, name, await inService(services, network));
 }
@@ -67,22 +66,21 @@ function checkGeyserStays(
   throw new ApiError(
     409,
     'LAST_GEYSER_NODE',
-    `${name} is the last node of ${network} with Geyser, and without it ${STREAMS_DEGRADED}: add another first, or force it`,
+    `${name} is the last node of ${network} with Geyser; without it, ${STREAMS_DEGRADED}. Add another node first, or force it.`,
   );
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
   [url, ws, grpc].filter((address) => address !== null);
 
-/** Who gets what is sent there, and whether others can read it on its way: the same for http and ws. */
+/** Identifies the receiver and the encryption; equal for http and ws. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
 
 const REMEDY =
-  'another host, port or scheme does not get the headers that were kept for the one before: give them again, or {} for none';
+  'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
 /**
- * Headers are credentials that are shown to nobody: whoever may change where a node is must not have them sent to a
- * place of their own.
+ * Stored headers are credentials: changing the address of a node must not send them to another host.
  * @throws ApiError 422
  */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
@@ -98,7 +96,7 @@ type AddedNodeRoutes =
   | 'PATCH /upstreams/{node}'
   | 'DELETE /upstreams/{node}';
 
-/** How an added node is shown: nothing of where it is. @param seal - null where none opens it here. */
+/** @param seal - null: the settings cannot be decrypted here. */
 const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   name: row.name,
   network: row.network,
@@ -112,10 +110,13 @@ const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
 /** @throws ApiError 503 */
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
-  throw new ApiError(503, 'NO_GATEWAY', 'nodes cannot be changed from here: ask a running service');
+  throw new ApiError(503, 'NO_GATEWAY', 'Nodes cannot be changed here. Use a running service.');
 }
 
-/** Whoever asks for a node that is not an added one is told whose it is. @throws ApiError 404, 409 */
+/**
+ * Finds an added node; other nodes get a specific error.
+ * @throws ApiError 404, 409
+ */
 async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
   const row = await findNodeRow(services.store.db, name);
   if (row !== undefined) return row;
@@ -123,49 +124,58 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   const own = requireNodeServices(services).fixed();
   const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
   if (fixed === undefined)
-    throw new ApiError(404, 'NOT_FOUND', `there is no node ${name}: GET /upstreams names them`);
+    throw new ApiError(404, 'NOT_FOUND', `There is no node ${name}. GET /upstreams lists them.`);
   if (fixed.source === 'ledger')
     throw new ApiError(
       409,
       'LEDGER_NODE',
-      `${name} is the embedded ledger of development mode: it ends when the service starts with nodes`,
+      `${name} is the embedded ledger of development mode; it ends when the service starts with nodes`,
     );
   throw new ApiError(
     409,
     'FILE_NODE',
-    `${name} stands in the configuration: change it there and reload; until then it can be cordoned or drained`,
+    `${name} is defined in the configuration. Change it there and reload; until then it can be cordoned or drained.`,
   );
 }
 
-/** A name stands for one node wherever it is seen. @throws ApiError 409 */
+/**
+ * Node names are unique.
+ * @throws ApiError 409
+ */
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
   const isFixed = requireNodeServices(services)
     .fixed()
     .some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
-  throw new ApiError(409, 'NAME_TAKEN', `there is a node ${name} already: give another name`, {
-    fields: { name: 'is taken: give another' },
+  throw new ApiError(409, 'NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
+    fields: { name: 'is in use. Choose another name' },
   });
 }
 
-/** Two chains must not answer as one. @throws ApiError 409 */
+/**
+ * Two chains must not be mixed.
+ * @throws ApiError 409
+ */
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
   throw new ApiError(
     409,
     'LEDGER_NODE',
-    'the service runs in development mode: add the node to the configuration file, or with "solway upstream add" on its machine, and restart',
+    'The service runs in development mode. Add the node to the configuration file, or with "solway upstream add" on its machine, and restart.',
   );
 }
 
 /** @throws ApiError 409 */
 async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   if ((await countNodes(db)) < ADDED_NODES_MAX) return;
-  throw new ApiError(409, 'LIMIT', `there are ${ADDED_NODES_MAX} added nodes and no more are allowed`);
+  throw new ApiError(409, 'LIMIT', `There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
-/** A node that is no use is taken only on purpose. @throws ApiError 422 with what was found */
+/**
+ * Probes a node; an unusable one needs `force`.
+ * @throws ApiError 422 with the findings
+ */
 async function probed(
   nodeServices: NodeServices,
   node: AddedNode,
@@ -176,7 +186,7 @@ async function probed(
   const errors = report.findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return report;
   const text = errors.map(({ finding, remedy }) => `${finding} ${remedy}`).join(' ');
-  throw new ApiError(422, 'NODE_NOT_FIT', `${text} To take it all the same, force it.`, {
+  throw new ApiError(422, 'NODE_NOT_FIT', `${text} To add it anyway, force it.`, {
     fields: { url: text },
   });
 }
@@ -202,7 +212,7 @@ const toAcceptedNodeJson = (
   notes: [...nodeServices.notesOf(node)],
 });
 
-/** What the audit log says of a node: nothing of where it is. */
+/** Without addresses and headers. */
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
@@ -224,7 +234,7 @@ async function add(
   const report = await probed(nodeServices, node, force);
   const at = services.now();
   await withAudit(services, context, async (trx, version) => {
-    // Somebody may have been quicker while it was asked.
+    // The name may have been taken during the probe.
     await checkName(services, trx, name);
     await checkNodeQuota(trx);
     await insertNode(trx, nodeServices.seal, node, { by: context.actor, at, version });
@@ -238,10 +248,10 @@ const lost = (name: string): ApiError =>
   new ApiError(
     409,
     'UNREADABLE',
-    `${name} was kept under a pepper that is not here: remove it and add it again, or bring the pepper back`,
+    `${name} cannot be decrypted because its pepper is missing. Restore the pepper, or remove the node and add it again.`,
   );
 
-/** What is left out stays as it was. */
+/** Absent fields keep their values. */
 function merged(
   row: UpstreamNodeTable,
   before: NodeSettings,
@@ -249,7 +259,7 @@ function merged(
 ) {
   const { name, network } = row;
   const { url = before.url, headers = before.headers, options = before.options } = body;
-  // An address that was derived from the old URL does not outlive it.
+  // A derived address changes with the URL.
   const currentSettings = before.isWsDerived ? undefined : (before.ws ?? 'off');
   const ws = body.ws === undefined ? currentSettings : body.ws;
   const grpc = body.grpc === undefined ? before.grpc : body.grpc;
@@ -268,7 +278,7 @@ async function change(
   if (before === null) throw lost(name);
   const { network } = row;
   const node: AddedNode = { name, network, settings: nodeServices.parse(merged(row, before.settings, body)) };
-  // Before it is asked who it is, for that is asked with them.
+  // Before the probe, which already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLastGeyser(services, network, name);
@@ -276,7 +286,7 @@ async function change(
   await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
     if (now?.version !== row.version)
-      throw new ApiError(409, 'CHANGED', `${name} was changed by somebody else meanwhile: try again`);
+      throw new ApiError(409, 'CHANGED', `${name} was changed meanwhile. Try again.`);
     await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
     const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
     const changed = fields.filter((field) => body[field] !== undefined).join(', ');
@@ -298,7 +308,6 @@ async function remove(services: ApiServices, name: string, force: boolean, conte
   return { done: true as const };
 }
 
-/** Nodes that are added, changed and removed while the service runs. */
 export const addedNodeHandlers = (services: ApiServices): Handlers<AddedNodeRoutes> => ({
   'POST /upstreams': ({ body }, context) => add(services, body, context),
   async 'POST /upstreams/test'({ body }) {
@@ -324,11 +333,10 @@ async function checkNodeExists({ store }: ApiServices, node: string, network: Ne
   throw new ApiError(
     404,
     'NOT_FOUND',
-    `no gateway has a node ${node} of ${network}: GET /upstreams names them`,
+    `No gateway has a node ${node} of ${network}. GET /upstreams lists them.`,
   );
 }
 
-/** The nodes behind the service, and the operator's word on them. */
 export const upstreamHandlers = (services: ApiServices): Handlers<UpstreamRoutes> => ({
   async 'GET /upstreams'() {
     const [reported, rows] = await Promise.all([

@@ -37,25 +37,28 @@ function refused(problem: string): ApiError {
 
 function mailNotConfigured(): ApiError {
   const problem =
-    'no mail is sent here: have the operator set [mail] in the configuration, or give a webhook';
+    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
   return new ApiError(422, 'INVALID_FIELDS', `kind: ${problem}`, { fields: { kind: problem } });
 }
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
-/** @returns where it goes, in its usual form. @throws ApiError 422 */
+/**
+ * @returns the normalized URL or address.
+ * @throws ApiError 422
+ */
 function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
     if (mailer === null) throw mailNotConfigured();
     const address = email.safeParse(to);
-    if (!address.success) throw refused('is no e-mail address: write it as name@example.com');
+    if (!address.success) throw refused('must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw refused('is no URL: write it as https://host/path');
+  if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
   const refusal = notices?.webhooks?.refusal(to) ?? null;
   if (refusal !== null) throw refused(refusal);
   if (to.includes('#'))
-    throw refused('has a fragment, of which no server hears: leave out # and what follows');
+    throw refused('must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
@@ -68,7 +71,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
       throw new ApiError(
         409,
         'LIMIT',
-        `there are ${targetsMax} and no more are allowed: take some away first`,
+        `There are ${targetsMax} targets, the maximum. Remove some first.`,
       );
     }
     const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
@@ -82,7 +85,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
 }
 
 const missing = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'there is no such webhook or address: see the list of notices for the ids');
+  new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
@@ -94,7 +97,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-/** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
+/** @throws ApiError 429 */
 async function takeMailPermit(
   services: ApiServices,
   target: NoticeTargetTable,
@@ -105,7 +108,7 @@ async function takeMailPermit(
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
-  // Another asked for the same meanwhile.
+  // A concurrent request may have claimed the test.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
@@ -113,7 +116,7 @@ async function takeMailPermit(
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
-  throw new ApiError(429, 'RATE_LIMITED', `something was sent there just now: try again in ${retryAfter} s`, {
+  throw new ApiError(429, 'RATE_LIMITED', `A message was sent there recently. Try again in ${retryAfter} s.`, {
     retryAfter,
   });
 }

@@ -10,7 +10,7 @@ import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
 /**
- * Nobody hands out more than they have themselves.
+ * Grants never exceed the rights of their issuer.
  * @throws ApiError 403
  */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
@@ -18,14 +18,13 @@ export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: Membe
   throw new ApiError(
     403,
     'ROLE_TOO_SMALL',
-    `the role ${granted} is more than yours: ask somebody who has it`,
+    `The role ${granted} exceeds yours. Ask somebody who has it.`,
   );
 }
 
 /**
- * When what is handed out ends: what a token hands out, no later than the token itself. So nobody keeps by it what a
- * token had for an hour.
- * @param wanted - Unix milliseconds; null for never.
+ * Expiry of a grant: at most that of the issuing token, so that it does not outlive the token.
+ * @param requested - Unix milliseconds; null: never.
  */
 export async function grantExpiry<Requested extends number | null>(
   trx: Transaction<Schema>,
@@ -62,11 +61,11 @@ type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number |
 /** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt === null || expiresAt > now) return;
-  const fields = { expiresAt: 'has passed: give a time that lies ahead' };
+  const fields = { expiresAt: 'must be in the future' };
   throw new ApiError(422, 'INVALID_FIELDS', `expiresAt: ${fields.expiresAt}`, { fields });
 }
 
-/** @param customerId - null: a token of the operator's. */
+/** @param customerId - null: an operator token. */
 function createToken(
   services: ApiServices,
   customerId: string | null,
@@ -82,7 +81,7 @@ function createToken(
       throw new ApiError(
         409,
         'LIMIT',
-        `there are ${tokensMax} tokens and no more are allowed: end some first`,
+        `There are ${tokensMax} tokens, the maximum. Revoke some first.`,
       );
     const expiresAt = await grantExpiry(trx, context, input.expiresAt);
     const given = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
@@ -95,7 +94,7 @@ function createToken(
   });
 }
 
-/** @param withMade - whether what was made with it ends too. */
+/** @param withMade - also revokes grants issued by the token. */
 function revokeToken(
   services: ApiServices,
   customerId: string | null,
@@ -106,7 +105,7 @@ function revokeToken(
     const rows = await listAdminTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
     if (row === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'there is no such token: see the list of tokens for the ids');
+      throw new ApiError(404, 'NOT_FOUND', 'There is no such token. See the list of tokens for the ids.');
     checkMayGrant(context, row.role);
     const at = services.now();
     await trx.updateTable('admin_token').set({ revoked_at: at }).where('id', '=', id).execute();

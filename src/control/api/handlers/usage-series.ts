@@ -20,7 +20,7 @@ import { addAt, addTotals, axisOf, filterOf, keyNames, noTotals, toAxisJson } fr
 const SERIES_ROUTE = 'GET /customers/{customer}/usage';
 type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
 
-/** Series that are told apart; what is smaller is joined. */
+/** Further series are combined as `other`. */
 const SERIES_MAX = 20;
 const OTHER = 'other';
 
@@ -43,7 +43,6 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
   addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
 }
 
-/** What there is in all, as one series. */
 async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
   const series = noSeries('all', axis);
   for await (const rows of sumsOf(store, axis, filter, ['status'])) {
@@ -52,7 +51,7 @@ async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise
   return series;
 }
 
-/** The names with the most requests, the first of them first, and whether there are more. */
+/** The names with the most requests, largest first, and whether there are more. */
 async function largest(
   store: Store,
   axis: Axis,
@@ -75,7 +74,7 @@ async function largest(
 }
 
 const difference = (whole: readonly number[], parts: readonly (readonly number[])[]): number[] =>
-  // Something may have been counted between the two looks.
+  // Not negative: usage may be written between the two reads.
   whole.map((count, at) =>
     Math.max(
       0,
@@ -83,7 +82,6 @@ const difference = (whole: readonly number[], parts: readonly (readonly number[]
     ),
   );
 
-/** What the whole has beyond some of its series. */
 function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
   const totals = Object.fromEntries(
     Object.entries(whole.totals).map(([name, count]) => [
@@ -115,7 +113,7 @@ async function readBreakdown(
   const { names, isAll } = await largest(store, axis, filter, column);
   if (names.length === 0) return [];
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
-  // Of very many keys only the rows of those that are shown.
+  // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
   for await (const rows of sumsOf(store, axis, narrowed, groupBy)) {
@@ -140,7 +138,6 @@ async function label(store: Store, series: readonly Series[], column: Column): P
   }));
 }
 
-/** Series of what was used, whole or parted by one thing. */
 export const usageSeries =
   ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
@@ -161,12 +158,12 @@ export const usageSeries =
     };
   };
 
-/** What spreadsheets take for the start of a formula, in full width too. Source: OWASP, "CSV Injection". */
+/** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-/** What a field cannot hold without quotes. Source: RFC 4180. */
+/** Characters that need quotes. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 
-/** A line of a table, without its break. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** A CSV line without its line break. Formulas are escaped with an apostrophe. */
 export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
 
 function fieldOf(field: string | number): string {
@@ -214,7 +211,7 @@ async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGen
   }
 }
 
-/** The rows behind the charts of usage, as they are read: a table of any length takes little memory. */
+/** Streamed with bounded memory. */
 export const usageCsv =
   ({ store, now }: ApiServices): Handler<typeof CSV_ROUTE> =>
   async ({ path: { customer }, query }) => {

@@ -85,7 +85,7 @@ async function connectionsOf({ db }: Store, customerId: string): Promise<Summary
   return { websocket: of('websocket'), grpc: of('grpc') };
 }
 
-/** What Home shows. Read from totals by customer, so it is as fast for a customer with very many keys. */
+/** Read from totals by customer, so its cost does not depend on the number of keys. */
 const usageSummary =
   ({ store, now }: ApiServices): Handler<typeof SUMMARY_ROUTE> =>
   async ({ path: { customer }, query }) => {
@@ -118,7 +118,7 @@ async function readMethods(
   const methods = new Map<string, MethodCounts>();
   for await (const rows of wholeSumsOf(store, axis, filter, ['product', 'method', 'status'])) {
     for (const { product, method, status, requests, bytes_out } of rows) {
-      // Messages alone are no calls.
+      // Messages without calls.
       if (requests === 0) continue;
       const name = nameOf(product, method);
       const one = methods.get(name) ?? { method, product, requests: 0, errors: 0, bytes: 0 };
@@ -164,7 +164,6 @@ function heatOf(axis: Axis, steps: readonly Float64Array[]): Performance['heat']
   return { boundsMs: [...heatBoundsMs], counts };
 }
 
-/** How long calls took that a node answered, over time and by method. */
 const usagePerformance =
   ({ store, now }: ApiServices): Handler<typeof PERFORMANCE_ROUTE> =>
   async ({ path: { customer }, query }) => {
@@ -191,7 +190,7 @@ const usagePerformance =
 
 const QUOTA_ROUTE = 'GET /customers/{customer}/quota';
 
-/** What calls cost where a plan says nothing else. */
+/** Prices of a plan without overrides. */
 function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   return new Map([
     ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
@@ -201,7 +200,7 @@ function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   ]);
 }
 
-/** The plan that a customer's keys have unless they were given another. @throws ApiError 404 */
+/** @throws ApiError 404 */
 async function planOf({ db }: Store, customerId: string) {
   const plan = await db
     .selectFrom('customer')
@@ -213,7 +212,6 @@ async function planOf({ db }: Store, customerId: string) {
   return plan;
 }
 
-/** Where the quotas of a customer stand, the days of the month, and what calls cost. */
 const usageQuota =
   ({ store, now, endpoints }: ApiServices): Handler<typeof QUOTA_ROUTE> =>
   async ({ path: { customer } }) => {
@@ -233,9 +231,8 @@ const usageQuota =
 
 type Code = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
 
-/** Codes that are shown, the most frequent first. */
 const CODES_MAX = 50;
-/** The newest entries of the log that are looked at. */
+/** Newest log entries to scan. */
 const ENTRIES_MAX = 50_000;
 
 type CodeRow = { failure: string | null; rpc_code: number; count: number; example: string };
@@ -245,9 +242,9 @@ const codeOf = ({ failure, rpc_code }: CodeRow): string => failure ?? String(rpc
 const textOf = ({ failure }: CodeRow): string =>
   failure !== null && Object.hasOwn(failures, failure)
     ? failures[failure as FailureCode].text
-    : 'A JSON-RPC error of the node: an example shows what it said';
+    : 'A JSON-RPC error of the node; see the example for its message';
 
-/** Codes of what gave no result, with the newest entry of each, as far as the request log kept them. */
+/** Error codes with counts and the newest entry of each, from the request log. */
 async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
   let entries = db
     .selectFrom('request_log')
@@ -281,7 +278,6 @@ const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
 type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 type Row = Errors['rows'][number];
 
-/** Rows that are shown, the largest first. */
 const ROWS_MAX = 200;
 
 async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['byStatus']> {
@@ -308,7 +304,6 @@ async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<
   return [...found.values()].sort((a, b) => b.requests - a.requests).slice(0, ROWS_MAX);
 }
 
-/** What did not give a result. */
 const usageErrors =
   ({ store, now }: ApiServices): Handler<typeof ERRORS_ROUTE> =>
   async ({ path: { customer }, query }) => {
@@ -324,7 +319,6 @@ const usageErrors =
     };
   };
 
-/** What was used, and the checks of the books of it. */
 export const usageHandlers = (services: ApiServices) =>
   ({
     'GET /customers/{customer}/summary': usageSummary(services),

@@ -2,27 +2,24 @@ import { PerKeySemaphore } from '../../../base/concurrency/per-key-semaphore.ts'
 import { parseIpAddress } from '../../../base/ip-address.ts';
 import { ApiError } from '../api-error.ts';
 
-/** What bounds the control API. */
 export type ControlApiOptions = Readonly<{
-  /** Bytes of a request's body. */
+  /** Of a request body. */
   bodyMaxBytes: number;
-  /** Milliseconds that a body may take to arrive. */
   bodyTimeoutMs: number;
-  /** Requests that are answered at a time. As many bodies may be arriving besides. */
+  /** Concurrent requests; as many bodies may arrive in addition. */
   requestsMax: number;
-  /** Those of one site: an address of IPv4, 64 bits of IPv6; of bodies too. */
+  /** Per subnet: IPv4 address or IPv6 /64; for bodies, too. */
   siteRequestsMax: number;
-  /** Answers that go on, such as live tails, at a time. */
+  /** Concurrent long-lived responses such as live tails. */
   streamsMax: number;
-  /** Those of one user or token. As many are there for operators besides `streamsMax`. */
+  /** Per user or token. Operators have as many in addition to `streamsMax`. */
   callerStreamsMax: number;
-  /** Milliseconds after which a live tail that is silent gets a comment, so that nobody takes it for dead. */
+  /** Milliseconds between keep-alive comments of a live tail. */
   heartbeatMs: number;
-  /** Milliseconds from one look whether who follows a live tail still may, to the next. */
+  /** Milliseconds between authorization checks of a live tail. */
   recheckMs: number;
 }>;
 
-/** What holds unless something else is set. */
 export const controlApiOptions: ControlApiOptions = {
   bodyMaxBytes: 256 * 1_024,
   bodyTimeoutMs: 5_000,
@@ -39,10 +36,7 @@ type Bounds = Pick<ControlApiOptions, 'requestsMax' | 'siteRequestsMax' | 'strea
 const createSemaphore = (permitsMax: number, keyPermitsMax: number): PerKeySemaphore =>
   new PerKeySemaphore({ permitsMax, keyPermitsMax, waitingMax: 0, keyWaitingMax: 0, waitMs: 0 });
 
-/**
- * The places of the control API: for bodies that arrive, for requests that are answered, for answers that go on. Each
- * is shared, so that one client, user or token alone never has all, and bodies keep nobody out who sends none.
- */
+/** Concurrency limits for bodies, requests and long-lived responses, each shared fairly between clients. */
 export class ApiConcurrency {
   readonly #bodies: PerKeySemaphore;
   readonly #requests: PerKeySemaphore;
@@ -56,27 +50,30 @@ export class ApiConcurrency {
     this.#operatorStreams = createSemaphore(callerStreamsMax, callerStreamsMax);
   }
 
-  /** Does `work` in a place for a body of this client's. @throws ApiError 503 */
+  /** @throws ApiError 503 */
   forBody<Result>(address: string, work: () => Promise<Result>): Promise<Result> {
     return withPermit(this.#bodies, subnetOf(address), work);
   }
 
-  /** Does `work` in a place for a request of this client's. @throws ApiError 503 */
+  /** @throws ApiError 503 */
   forRequest<Result>(address: string, work: () => Promise<Result>): Promise<Result> {
     return withPermit(this.#requests, subnetOf(address), work);
   }
 
-  /** Takes a place for an answer that goes on. @returns what gives it back. @throws ApiError 503 */
+  /**
+   * @returns releases the slot.
+   * @throws ApiError 503
+   */
   async acquireStream(key: string, isOperator: boolean): Promise<() => void> {
     if (await this.#streams.acquire(key)) return () => this.#streams.release(key);
     if (isOperator && (await this.#operatorStreams.acquire(key)))
       return () => this.#operatorStreams.release(key);
-    throw overloaded('too many long answers are under way', 5);
+    throw overloaded('Too many concurrent streams', 5);
   }
 }
 
 async function withPermit<Result>(semaphore: PerKeySemaphore, key: string, work: () => Promise<Result>) {
-  if (!(await semaphore.acquire(key))) throw overloaded('too many requests are under way', 1);
+  if (!(await semaphore.acquire(key))) throw overloaded('Too many concurrent requests', 1);
   try {
     return await work();
   } finally {
@@ -87,4 +84,4 @@ async function withPermit<Result>(semaphore: PerKeySemaphore, key: string, work:
 const subnetOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
 const overloaded = (what: string, retryAfter: number): ApiError =>
-  new ApiError(503, 'OVERLOADED', `${what}: try again soon`, { retryAfter });
+  new ApiError(503, 'OVERLOADED', `${what}. Try again soon.`, { retryAfter });

@@ -2,7 +2,7 @@ import { securityHeaders } from '../../../protocol/security-headers.ts';
 import { ApiError } from '../api-error.ts';
 import type { RouteFormat } from '../contract/route.ts';
 
-/** How a refusal looks on the wire, the same on every route. */
+/** Error body of every route. */
 type ProblemJson = Readonly<{
   error: Readonly<{
     code: string;
@@ -12,10 +12,9 @@ type ProblemJson = Readonly<{
   }>;
 }>;
 
-/** What is said of a fault that is ours: nothing of what was caught. */
-const INTERNAL = 'something went wrong here: try again, and tell the operator the request id if it stays so';
+/** Never contains the caught error. */
+const INTERNAL = 'Internal error. Try again; if it persists, tell the operator the request id.';
 
-/** Status, headers and body of what was thrown. */
 export function problemOf(thrown: unknown, requestId: string) {
   if (!(thrown instanceof ApiError)) {
     const error = { code: 'INTERNAL', message: INTERNAL, requestId };
@@ -28,7 +27,6 @@ export function problemOf(thrown: unknown, requestId: string) {
   return { status, headers, body: { error } satisfies ProblemJson };
 }
 
-/** Nothing of the API is for a page to show, to frame or to keep. */
 export const apiHeaders = securityHeaders.api;
 
 const types: Readonly<Record<RouteFormat, string>> = {
@@ -49,28 +47,26 @@ export function jsonResponse(
   });
 }
 
-/** Lines of an event; a break inside would end it. */
+/** One `data:` line per line of text, because a blank line would end the event. */
 const eventOf = (text: string): string =>
   `${text
     .split(/\r\n|\r|\n/)
     .map((line) => `data: ${line}`)
     .join('\n')}\n\n`;
 
-/** RFC 4180 has carriage returns. */
+/** RFC 4180 requires CRLF. */
 const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
 
 type StreamOptions = Readonly<{
   format: Exclude<RouteFormat, 'json'>;
   heartbeatMs: number;
-  /** Once, when nothing more is sent, for whatever reason. */
+  /** Called once when the stream ends for any reason. */
   onEnd: () => void;
-  /** What went wrong behind the head of the answer, where no status can tell it. */
+  /** For errors after the response headers. */
   onError: (thrown: unknown) => void;
 }>;
 
-/**
- * The lines as they come, no faster than the client takes them. Of events, silence is filled with comments.
- */
+/** Streams lines with backpressure; events get keep-alive comments. */
 function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -107,7 +103,7 @@ function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): Readable
         if (isOver) return;
         end();
         onError(thrown);
-        controller.error(new Error('the answer broke off'));
+        controller.error(new Error('the response was aborted'));
       }
     },
     async cancel() {
@@ -134,6 +130,5 @@ export function streamResponse(
   return new Response(bytesOf(lines, options), { headers: streamHeaders(options.format, headers) });
 }
 
-/** The head of such an answer, for whoever wants no more. */
 export const streamHead = (format: StreamOptions['format'], headers: HeaderMap): Response =>
   new Response(null, { headers: streamHeaders(format, headers) });

@@ -19,7 +19,7 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** The nodes behind the service, as each gateway sees them. */
+/** List upstream nodes as seen by each gateway. */
 export function UpstreamsPage() {
   const { user, service } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
