@@ -73,7 +73,9 @@ export async function openPeppers(store: Store, sources: PepperSources): Promise
   const before = await readProofs(store);
   const found = findPeppers(sources);
   if (found === null && before.size > 0) {
-    throw new PepperError(`The keys of this database were made with a pepper that is missing here. ${REMEDY}`);
+    throw new PepperError(
+      `The keys of this database were made with a pepper that is missing here. ${REMEDY}`,
+    );
   }
   const peppers = found ?? createPepper(sources.dataDir);
   checkProofs(peppers, before);

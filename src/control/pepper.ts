@@ -57,7 +57,9 @@ function readIfPresent(file: string): string | null {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new PepperError(`The pepper file ${file} cannot be read. Make it readable for this user.`, { cause: error });
+    throw new PepperError(`The pepper file ${file} cannot be read. Make it readable for this user.`, {
+      cause: error,
+    });
   }
 }
 

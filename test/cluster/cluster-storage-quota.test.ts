@@ -51,7 +51,7 @@ it('two workers store no more than there is room for, and what one of them has t
   await expect(put(again.workers[0], 'e')).rejects.toMatchObject({ code: 'STORAGE_FULL' });
 });
 
-it('what a worker was about to store when it died takes no room, unless it is there', async () => {
+it('what a worker was about to store when it died does not count against the quota, unless it is there', async () => {
   const { room, workers } = await openRoom();
   const kept = await put(workers[0], 'a');
   const cid = kept?.cid ?? '';

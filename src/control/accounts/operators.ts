@@ -116,9 +116,17 @@ export function removeOperator(context: OperatorContext, email: string): Promise
       .execute();
     const user = operators.find((one) => one.email === email.toLowerCase());
     if (user === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'There is no such operator. List the operators with "solway operator list".');
+      throw new ApiError(
+        404,
+        'NOT_FOUND',
+        'There is no such operator. List the operators with "solway operator list".',
+      );
     if (operators.length === 1)
-      throw new ApiError(409, 'LAST_OPERATOR', 'The last operator cannot be removed. Invite another one first.');
+      throw new ApiError(
+        409,
+        'LAST_OPERATOR',
+        'The last operator cannot be removed. Invite another one first.',
+      );
     await trx.updateTable('auth_user').set({ isOperator: 0 }).where('id', '=', user.id).execute();
     await trx
       .deleteFrom('member')

@@ -29,7 +29,9 @@ export function checkSameOrigin(request: Request, publicUrl: string | null): voi
   const isAllowedOrigin = origin === null ? site === 'same-origin' : isSameOrigin(origin, request, publicUrl);
   if (isAllowedOrigin && (site === null || site === 'same-origin')) return;
   const remedy =
-    publicUrl === null ? 'Set accounts.public_url behind a proxy that changes the host.' : `open ${publicUrl}`;
+    publicUrl === null
+      ? 'Set accounts.public_url behind a proxy that changes the host.'
+      : `open ${publicUrl}`;
   throw refuse(`This request was sent by a page of another origin. ${remedy}`);
 }
 

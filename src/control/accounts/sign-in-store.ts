@@ -150,7 +150,8 @@ const operators = {
 
 function conditionOf(eb: Builder, { field, operator, value }: CleanedWhere) {
   const sqlOperator = operators[operator as keyof typeof operators];
-  if (sqlOperator === undefined) throw new Error(`the sign-in store does not support the operator ${operator}`);
+  if (sqlOperator === undefined)
+    throw new Error(`the sign-in store does not support the operator ${operator}`);
   if (value === null) return eb(field, sqlOperator === '!=' ? 'is not' : 'is', null);
   if (Array.isArray(value) && value.length === 0) return sql<SqlBool>`1 = 0`;
   return eb(field, sqlOperator, value);

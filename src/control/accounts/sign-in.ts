@@ -59,10 +59,7 @@ export class SignIn {
       .filter((provider) => !this.#activeProviders.includes(provider))
       .map(({ id }) => id);
     if (unavailable.length === 0) return;
-    this.#parts.log.warn(
-      { providers: unavailable },
-      'OpenID Connect discovery failed; retrying',
-    );
+    this.#parts.log.warn({ providers: unavailable }, 'OpenID Connect discovery failed; retrying');
     this.#timer = setTimeout(() => void this.#discoverProviders(), DISCOVERY_RETRY_MS).unref();
   }
 
@@ -95,11 +92,7 @@ export class SignIn {
     const row = await findAdminToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
-    throw new ApiError(
-      401,
-      'WRONG_TOKEN',
-      'The token is not valid. Create one under Settings, or sign in.',
-    );
+    throw new ApiError(401, 'WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
   }
 }
 

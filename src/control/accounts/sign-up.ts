@@ -25,7 +25,8 @@ function readFields(
   const isPassword =
     typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
   if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
-  if (invitation !== null && typeof invitation !== 'string') fields.invitation = 'must be the token of an invitation';
+  if (invitation !== null && typeof invitation !== 'string')
+    fields.invitation = 'must be the token of an invitation';
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
     return { email: email.data, name: name.data, password, invitation: invitation as string | null };
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);

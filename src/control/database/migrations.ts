@@ -7,8 +7,7 @@ import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
 
 /**
- * Lets nobody who holds a connection change or delete rows of a table, whatever program it is: rows are only added. The
- * one thing that both dialects say in words of their own.
+ * Adds triggers that reject updates and deletions of rows, whatever program connects. Dialect-specific SQL.
  */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
   const statements =
@@ -31,8 +30,8 @@ const inPostgres = (table: string): string[] => [
 ];
 
 /**
- * Closes two ways around it: rows that take the place of others (`insert or replace`, whose deletions SQLite tells no
- * trigger of), and emptying the whole table, of which PostgreSQL tells triggers of rows nothing.
+ * Closes two bypasses: `insert or replace`, whose deletions fire no SQLite trigger, and truncation, which
+ * fires no PostgreSQL row trigger.
  */
 async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
@@ -45,7 +44,7 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
   await sql.raw(statement).execute(db);
 }
 
-/** One step of the schema. Steps are never edited once released: a change is a new step. */
+/** A schema step. Released steps are never edited. */
 export type Migration = Readonly<{
   number: number;
   name: string;
@@ -140,7 +139,7 @@ async function createSemiWallet(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('semi_wallet_pepper').on('semi_wallet').column('pepper_version').execute();
 }
 
-/** SQLite adds one column at a time. Rows that are there, and programs that know the older schema, get the default. */
+/** One column per statement, as SQLite requires. Existing rows and older programs get the default. */
 async function addNumber(db: Kysely<unknown>, table: string, name: string, usual: number): Promise<void> {
   await db.schema
     .alterTable(table)
@@ -148,7 +147,7 @@ async function addNumber(db: Kysely<unknown>, table: string, name: string, usual
     .execute();
 }
 
-/** As `addNumber`, for text. */
+/** Like `addNumber`, for text. */
 async function addText(
   db: Kysely<unknown>,
   table: string,
@@ -165,7 +164,7 @@ async function addNullableNumber(db: Kysely<unknown>, table: string, name: strin
   await db.schema.alterTable(table).addColumn(name, 'bigint').execute();
 }
 
-/** Whose a key is and what it may do beside its plan. Lists are joined by commas; empty means everything. */
+/** Owner and rules of a key. Lists are joined by commas; empty: unrestricted. */
 async function addKeyRules(db: Kysely<unknown>): Promise<void> {
   await addText(db, 'api_key', 'customer_id', 'house');
   await addNumber(db, 'api_key', 'is_public', 0);
@@ -180,7 +179,6 @@ async function addKeyRules(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('api_key_family').on('api_key').column('family_id').execute();
 }
 
-/** What a plan includes and what its calls cost. */
 async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
   await addNumber(db, 'plan', 'monthly_credits', 0);
   await addNumber(db, 'plan', 'quota_is_hard', 1);
@@ -188,7 +186,7 @@ async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
   await addText(db, 'plan', 'prices', '{}');
 }
 
-/** The way from an empty database to the schema of schema.ts. Portable SQL only: both dialects walk it. */
+/** Steps from an empty database to schema.ts, in SQL common to both dialects. */
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -310,15 +308,15 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
-/** Any number will do that no other program takes on the same server: "solway" in ASCII. */
+/** Arbitrary but unique on the server: "solway" in ASCII. */
 const ADVISORY_LOCK = 0x736f6c776179;
 
-/** The database was written by a newer program. Going on could damage it. */
+/** The database was written by a newer version. */
 export class SchemaTooNewError extends Error {
   constructor(found: number, latest: number) {
     super(
-      `the database has schema ${found}, this program knows schemas up to ${latest}: ` +
-        'a newer Solway has written it. Start that version again, or restore the copy made before the update',
+      `the database has schema ${found}, but this version supports at most schema ${latest}: ` +
+        'it was written by a newer Solway. Start that version again, or restore the backup made before the update',
     );
     this.name = 'SchemaTooNewError';
   }
@@ -326,7 +324,7 @@ export class SchemaTooNewError extends Error {
 
 type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
 
-/** Two programs that start at once migrate one after the other; SQLite transactions exclude each other anyway. */
+/** Serializes concurrent migrations; SQLite transactions are exclusive anyway. */
 async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
 }
@@ -347,8 +345,8 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
 }
 
 /**
- * Brings the schema forward, all steps in one transaction: after a failure the database is as it was.
- * @returns the numbers of the schema before, 0 for none, and after.
+ * Runs all pending steps in one transaction.
+ * @returns schema numbers before (0: empty) and after.
  * @throws SchemaTooNewError
  */
 export async function migrate(

@@ -14,30 +14,29 @@ import type { Schema } from './schema.ts';
 import { StoreHangsError } from './store-unavailable.ts';
 import { CHANGE_CHANNEL, type StoreWatch } from './store-watch.ts';
 
-/** A connection of its own that has so long to be made, and so long to answer. */
 type Connect = (timeoutMs: number) => pg.Client;
 
-/** Whether an error is an answer of the server's, which then lives, as does the connection that it came over. */
+/** Server errors prove that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /**
- * Tells a PostgreSQL server that hangs from one that is busy with what it was asked: work that takes long makes it look
- * whether a small question on a connection of its own is answered. Work of a busy server goes on.
+ * Detects a hanging PostgreSQL server: when a query is slow, probes with a small query on a separate
+ * connection. Queries of a busy server continue.
  */
 class PostgresLiveness {
   readonly #connect: Connect;
   readonly #hangsAfterMs: number;
   #runningProbe: Promise<boolean> | null = null;
-  /** Whether the last look found that it hangs: the next work is not given the time that was waited already. */
+  /** After a failed probe, later queries are probed without waiting again. */
   #isHanging = false;
 
-  /** @param hangsAfterMs - after which it is looked, and which the look may take. */
+  /** @param hangsAfterMs - delay before the probe, and its timeout. */
   constructor(connect: Connect, hangsAfterMs: number) {
     this.#connect = connect;
     this.#hangsAfterMs = hangsAfterMs;
   }
 
-  /** Waits for work of the server. @throws StoreHangsError while it hangs; what the work throws. */
+  /** @throws StoreHangsError while the server hangs; errors of the work. */
   guard<Result>(work: Promise<Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     let timer: NodeJS.Timeout | null = null;
@@ -58,7 +57,7 @@ class PostgresLiveness {
     return promise.finally(end);
   }
 
-  /** One look for all that wait. */
+  /** One probe is shared by all waiting queries. */
   #isHung(): Promise<boolean> {
     this.#runningProbe ??= this.#probe().then((hangs) => {
       this.#runningProbe = null;
@@ -83,26 +82,24 @@ class PostgresLiveness {
   }
 }
 
-/** A server that takes connections and drops them must not keep us connecting without pause. */
+/** Minimum interval of connection attempts to a server that drops connections. */
 const CONNECT_INTERVAL_MS = 500;
 
-/** A connection that is made or being made, with the socket that ends it whatever it waits for. */
+/** A connection with its socket, whose destruction ends any pending operation. */
 type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening: boolean };
 
 type WatchTimeouts = Readonly<{
-  /** How long a connection may take to be made, in milliseconds: of a distant server many times what an answer takes. */
+  /** Milliseconds; larger than `lateMs` because of distant servers. */
   connectTimeoutMs: number;
-  /** Milliseconds after which what `soon` waits for is late. */
+  /** Milliseconds until a `withDeadline` query is late. */
   lateMs: number;
 }>;
 
-/** Makes a client, not yet connected, over this socket. */
 type OpenClient = (socket: Socket) => pg.Client;
 
 /**
- * One connection that looks for changes and hears of them (LISTEN), made when it is needed. That it is asked again and
- * again, each time for little, tells when it fell silent, which neither side need notice otherwise: what lies between
- * them may have forgotten it.
+ * A lazily opened connection for LISTEN and polls. Regular small queries detect a silent connection, e.g. one
+ * dropped by a firewall.
  */
 class PostgresWatch implements StoreWatch {
   readonly db: Kysely<Schema>;
@@ -178,7 +175,7 @@ class PostgresWatch implements StoreWatch {
     if (this.#isClosed || connection.socket.destroyed) throw new Error('Connection terminated');
     const end = (): unknown => connection.socket.destroy();
     const timers = [
-      // A first packet that is lost is sent again after a second, and then after ever more.
+      // Retries early: TCP retransmits a lost SYN only after a second or more.
       setTimeout(() => connection.socket.connecting && end(), this.#lateMs),
       setTimeout(end, this.#connectTimeoutMs),
     ];
@@ -196,7 +193,7 @@ class PostgresWatch implements StoreWatch {
       await client.query(`listen ${CHANGE_CHANNEL}`);
       connection.isListening = true;
     } catch (error) {
-      // Poolers may refuse it: changes are found by looking then.
+      // Poolers may not support LISTEN; polling still finds changes.
       if (!isServerError(error)) throw error;
     }
   }
@@ -205,7 +202,7 @@ class PostgresWatch implements StoreWatch {
     connection.socket.destroy();
     if (this.#connection !== connection) return;
     this.#connection = null;
-    // The server may be gone, and announcements are: whoever looks now learns it at once instead of at the next look.
+    // The server or its notifications may be gone: trigger a poll now.
     if (connection.isListening && !this.#isClosed) this.#onChange();
   }
 }
@@ -213,22 +210,22 @@ class PostgresWatch implements StoreWatch {
 const INT8 = 20;
 const APPLICATION_NAME = 'solway';
 
-/** What a PostgreSQL store may take. The defaults stand in open.ts. */
+/** Defaults are in open.ts. */
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
-  /** After which of no answer the server is looked at, and how long that look may take until it counts as away. */
+  /** Milliseconds before the server is probed, and timeout of the probe. */
   hangsAfterMs: number;
 }>;
 
 function integerFromText(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError('an integer of the database is beyond 2^53');
+  if (!Number.isSafeInteger(value)) throw new RangeError('a database integer exceeds 2^53');
   return value;
 }
 
-/** SQLite hands 64-bit integers over as numbers; pg would hand over strings. */
+/** Returns 64-bit integers as numbers, like SQLite, instead of strings. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary'
@@ -246,7 +243,7 @@ function clientConfig(url: string, options: PostgresOptions): pg.ClientConfig {
   };
 }
 
-/** A pool for queries. `onError` hears of idle connections that broke; the pool replaces them by itself. */
+/** @param onError - called for idle connections that broke; the pool replaces them. */
 export function openPostgres(
   url: string,
   options: PostgresOptions,
@@ -259,8 +256,7 @@ export function openPostgres(
     query_timeout: options.queryTimeoutMs + 1_000,
   });
   pool.on('error', onError);
-  // A connection in use reports its end twice: to the query, which rejects, and as an event, which without a
-  // listener would end the process.
+  // A broken connection also emits an error event, which would end the process without a listener.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const connectProbe = (timeoutMs: number): pg.Client =>
     new pg.Client({
@@ -273,13 +269,13 @@ export function openPostgres(
 }
 
 /**
- * A connection of the pool that is given up when the server is found to hang under one of its queries, and when one
- * ends without an answer of the server's: it may have fallen silent while others do well.
+ * Pool connection that is discarded when the server hangs during a query, or when a query ends without a
+ * server response.
  */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #liveness: PostgresLiveness;
-  /** What was thrown when it was given up: that is told to whoever would undo what they began, too. */
+  /** Error of the discarded connection, also thrown by a later rollback. */
   #lostError: unknown = null;
 
   constructor(client: pg.PoolClient, liveness: PostgresLiveness) {
@@ -304,13 +300,13 @@ class WatchedClient implements PostgresPoolClient {
   }
 }
 
-/** A pool whose queries end when the server is found to hang, and whose connection is given up then. */
+/** Wraps a pool so that its queries fail when the server hangs. */
 const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => ({
   options: pool.options,
   async connect() {
     const connecting = pool.connect();
     const client = await liveness.guard(connecting).catch((error: unknown) => {
-      // It may come after all, and would be nobody's.
+      // A late connection would be leaked.
       if (error instanceof StoreHangsError)
         connecting.then(
           (late) => late.release(),
@@ -323,7 +319,6 @@ const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => (
   end: () => pool.end(),
 });
 
-/** A connection of its own to look for changes over, and to hear of them. It is late when a query would be looked at. */
 export function watchPostgres(url: string, options: PostgresOptions, onChange: () => void): PostgresWatch {
   const { connectTimeoutMs, hangsAfterMs, queryTimeoutMs } = options;
   const open = (socket: Socket): pg.Client =>

@@ -200,7 +200,8 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
  */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
-    if (row.state !== 'rotating') refuse(row, 'cut short', 'and only a key in rotation has an overlap to end');
+    if (row.state !== 'rotating')
+      refuse(row, 'cut short', 'and only a key in rotation has an overlap to end');
     const end = Math.max(expiresAt ?? 0, register.now());
     if (row.expires_at !== null && row.expires_at <= end) return null;
     return { expires_at: end };

@@ -56,7 +56,10 @@ export async function requirePlan(trx: Transaction<Schema>, planId: string): Pro
   const plan = plans.find(({ id }) => id === planId);
   if (plan !== undefined) return plan;
   const knownIds = plans.map(({ id }) => id).join(', ');
-  return refuseField('planId', `There is no plan "${planId}". Use one of ${knownIds}, or add it to the configuration.`);
+  return refuseField(
+    'planId',
+    `There is no plan "${planId}". Use one of ${knownIds}, or add it to the configuration.`,
+  );
 }
 
 /** @throws KeyRefusedError not-found */

@@ -114,8 +114,7 @@ function checkList<Item extends string>(
   if (given === null) return '';
   if (given.length === 0)
     refuseField(field, `${field} is empty. Name at least one, or leave the field out to allow all.`);
-  if (given.length > max)
-    refuseField(field, `${field} has ${given.length} entries; the maximum is ${max}.`);
+  if (given.length > max) refuseField(field, `${field} has ${given.length} entries; the maximum is ${max}.`);
   return [...new Set(given.map((text) => read(text)))].join(',');
 }
 
@@ -203,7 +202,10 @@ function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): n
 
 function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
   if (given !== null && product !== 'rpc') {
-    refuseField('origins', `origins: web pages cannot use keys of product ${product}. Leave the origins out.`);
+    refuseField(
+      'origins',
+      `origins: web pages cannot use keys of product ${product}. Leave the origins out.`,
+    );
   }
   if (given === null && isPublic) {
     refuseField(
@@ -216,7 +218,10 @@ function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: Ru
 
 function checkNeverBack(given: boolean, { product }: RuledKey): number {
   if (!given || product === 'rpc') return given ? 1 : 0;
-  return refuseField('neverBack', `Consistent reads (neverBack) do not apply to keys of product ${product}. Leave the field out.`);
+  return refuseField(
+    'neverBack',
+    `Consistent reads (neverBack) do not apply to keys of product ${product}. Leave the field out.`,
+  );
 }
 
 /**

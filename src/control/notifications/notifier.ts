@@ -31,7 +31,8 @@ function toDeliveryResult(posted: PostResult): DeliveryResult {
   if (posted.kind === 'failed') return retryableFailure('the host of the URL did not answer in time');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
-  if (status === HTTP_GONE) return permanentFailure('the host answered 410 Gone; no more notifications will be sent');
+  if (status === HTTP_GONE)
+    return permanentFailure('the host answered 410 Gone; no more notifications will be sent');
   return retryableFailure(`the host answered ${status}`);
 }
 

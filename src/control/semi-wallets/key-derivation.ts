@@ -5,26 +5,24 @@ import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 /**
- * Every limit of semi-custodial wallets. Times in milliseconds. What is tried and remembered are passwords of single
- * wallets; wrong ones are remembered for longer than the longest pause.
+ * Times in milliseconds. The attempt limits count wrong passwords per wallet and outlast the longest pause.
  */
 export type SemiWalletLimits = AttemptLimits &
   Readonly<{
-    /** Rounds of PBKDF2 for a new password. Fewer than 600,000 are too easy to guess through. Source: OWASP, 2023. */
+    /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
     iterations: number;
-    /** Derivations at a time. Each takes one of the few threads in which files are read, too. */
+    /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
     derivationsMax: number;
-    /** Those of one owner: a busy one leaves a place to the others. */
+    /** Per owner, so that one owner cannot take all slots. */
     derivationsPerOwnerMax: number;
-    /** Derivations that wait; above it a request is refused. Owners take turns, whoever came first. */
+    /** Waiting derivations; further requests are rejected. Owners are served in turn. */
     derivationQueueMax: number;
-    /** Those of one owner. */
+    /** Per owner. */
     derivationPerOwnerQueueMax: number;
-    /** Wallets of one owner. */
+    /** Per owner. */
     walletsMax: number;
   }>;
 
-/** Limits that suit people and programs who know their passwords. */
 export const semiWalletLimits: SemiWalletLimits = {
   iterations: 600_000,
   derivationsMax: 2,
@@ -41,22 +39,21 @@ export const semiWalletLimits: SemiWalletLimits = {
 
 const deriveKey = promisify(pbkdf2);
 
-/** Bytes of a secretbox key. */
+/** Of a secretbox. */
 const KEY_BYTES = 32;
 
-/** How many derivations there may be at a time, and may wait. */
 export type DerivationLimits = Pick<
   SemiWalletLimits,
   'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
 >;
 
 /**
- * PBKDF2-HMAC-SHA256 of the password's UTF-8, 32 bytes. Whoever gets the key fills it with zeros after use.
- * @throws Failure OVERLOADED when too many wait.
+ * PBKDF2-HMAC-SHA256 of the UTF-8 password, 32 bytes. The caller zeroes the key after use.
+ * @throws Failure OVERLOADED
  */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
-/** Keys out of passwords, a few at a time: each takes a thread a good part of a second. Owners take turns. */
+/** Derives keys with limited concurrency, fair between owners. */
 export class KeyDerivation {
   readonly #semaphore: PerKeySemaphore;
 
@@ -70,7 +67,6 @@ export class KeyDerivation {
     });
   }
 
-  /** What derives keys for an owner. */
   forOwner(ownerId: string): DeriveKey {
     return async (password, salt, iterations) => {
       if (!(await this.#semaphore.acquire(ownerId))) throw new Failure('OVERLOADED');

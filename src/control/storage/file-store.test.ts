@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMetadata, sanitizeMetadata, serializeMetadata } from './file-store.ts';
 
-describe('what a client says of its file', () => {
+describe('client metadata of a file', () => {
   it.each([
     ['image/png', 'image/png'],
     ['Image/PNG', 'image/png'],
@@ -12,7 +12,7 @@ describe('what a client says of its file', () => {
     ['png', 'application/octet-stream'],
     ['text/html\r\nset-cookie: a=b', 'application/octet-stream'],
     [`text/${'x'.repeat(200)}`, 'application/octet-stream'],
-  ])('is of the type %j as %j', (said, kept) => {
+  ])('normalizes the type %j to %j', (said, kept) => {
     expect(sanitizeMetadata({ name: null, type: said }).type).toBe(kept);
   });
 
@@ -25,11 +25,11 @@ describe('what a client says of its file', () => {
     ['..', null],
     ['   ', null],
     [null, null],
-  ])('has the name %j as %j', (said, kept) => {
+  ])('normalizes the name %j to %j', (said, kept) => {
     expect(sanitizeMetadata({ name: said, type: '' }).name).toBe(kept);
   });
 
-  it('is read as it was written', () => {
+  it('round-trips through its serialized form', () => {
     const property = fc.property(fc.string({ unit: 'binary' }), fc.string(), (name, type) => {
       const about = sanitizeMetadata({ name, type });
       expect(parseMetadata(serializeMetadata(about))).toEqual(about);
@@ -37,7 +37,7 @@ describe('what a client says of its file', () => {
     fc.assert(property);
   });
 
-  it('is nothing where something else is written', () => {
+  it('is empty for any other text', () => {
     const nothing = { name: null, type: 'application/octet-stream' };
     for (const text of ['', '{', 'null', '[]', '{"name":1,"type":{}}', '"x"']) {
       expect(parseMetadata(text)).toEqual(nothing);

@@ -4,28 +4,25 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nullIfMissing, type SpooledFile, type UploadSpool } from './upload-spool.ts';
 
-/** What bounds files that customers store. */
+/** Limits of stored files. */
 export type StorageLimits = Readonly<{
-  /** Bytes of one file. */
   fileMaxBytes: number;
-  /** Bytes of all files together, each counted once. */
+  /** All files together, each counted once. */
   totalMaxBytes: number;
-  /** Files in all. */
   filesMax: number;
   /**
-   * Files that are coming at a time, and as many that are here whole, such as metadata; each may take `fileMaxBytes`
-   * of the disk and 2 MiB of memory meanwhile.
+   * Concurrent streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB
+   * of memory.
    */
   uploadsMax: number;
-  /** Files of one key family that are coming at a time: a slow customer keeps others from nothing. */
+  /** Concurrent streaming uploads per key family. */
   uploadsPerOwnerMax: number;
-  /** Files that wait until those that are coming are there. */
+  /** Uploads waiting for a slot. */
   uploadsWaitingMax: number;
-  /** How long one waits; nothing is read of it meanwhile. */
+  /** Maximum wait in milliseconds; the body is not read meanwhile. */
   uploadsWaitMs: number;
 }>;
 
-/** What holds unless something else is set. */
 export const storageLimits: StorageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
@@ -36,15 +33,15 @@ export const storageLimits: StorageLimits = {
   uploadsWaitMs: 60_000,
 };
 
-/** Room for files that several processes keep in one folder. */
+/** Storage quota shared by processes with one folder. */
 export interface SharedStorageQuota {
   /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
   reserve(cid: string, bytes: number): Promise<void>;
-  /** Says what became of a file that room was taken for. */
+  /** Confirms or releases a reservation. */
   settle(cid: string, isStored: boolean): void;
 }
 
-/** How many files are kept, with their bytes, and how many there may be. */
+/** Counts stored files and bytes against their limits. */
 class StorageQuota {
   readonly #limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>;
   #files = 0;
@@ -62,13 +59,16 @@ class StorageQuota {
     return this.#bytes;
   }
 
-  /** Counts a file that is there. */
+  /** Counts an existing file. */
   add(bytes: number): void {
     this.#files++;
     this.#bytes += bytes;
   }
 
-  /** Counts a file that is to be there. @throws Failure STORAGE_FULL */
+  /**
+   * Counts a new file.
+   * @throws Failure STORAGE_FULL
+   */
   reserve(bytes: number): void {
     const { filesMax, totalMaxBytes } = this.#limits;
     if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
@@ -81,23 +81,22 @@ class StorageQuota {
   }
 }
 
-/** What is known of a file besides its bytes. */
 export type FileMetadata = Readonly<{
-  /** As whoever sent it calls it. */
+  /** As given by the client. */
   name: string | null;
-  /** Its media type. */
+  /** Media type. */
   type: string;
 }>;
 
-/** A type and subtype with at most a few parameters. Source: RFC 9110 §8.3.1, within tokens and plain values. */
+/** Type, subtype and a few simple parameters. Source: RFC 9110 §8.3.1. */
 const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64}){0,3}$/;
 
 const NAME_MAX_CHARACTERS = 255;
 
-/** Control characters, and those that turn the direction of text: a name is to look like what it is. */
+/** Control, format and bidirectional characters, which could disguise a name. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
 
-/** A media type that may stand in a header; what is none becomes bytes of no type. */
+/** A media type that is safe in a header; anything else becomes octet-stream. */
 const sanitizeType = (type: string): string =>
   MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
 
@@ -106,13 +105,12 @@ function sanitizeName(name: string | null): string | null {
   return sanitized === '' || sanitized === '.' || sanitized === '..' ? null : sanitized;
 }
 
-/** What is kept of what a client says of its file. */
 export const sanitizeMetadata = ({ name, type }: FileMetadata): FileMetadata => ({
   name: sanitizeName(name),
   type: sanitizeType(type),
 });
 
-/** @returns what is written in the text of `writeAbout`; of anything else, that nothing is known. */
+/** Reads the text of `serializeMetadata`; any other text gives empty metadata. */
 export function parseMetadata(text: string): FileMetadata {
   try {
     const { name, type } = JSON.parse(text);
@@ -125,53 +123,50 @@ export function parseMetadata(text: string): FileMetadata {
   }
 }
 
-/** The text that `readAbout` reads. */
 export const serializeMetadata = ({ name, type }: FileMetadata): string => JSON.stringify({ name, type });
 
-/** Where files come to stay. */
+/** Final destination of files. */
 export interface FileBackend {
   /**
-   * Makes a file available under its content identifier, for good. Asked again for the same, it changes nothing, and
-   * does not fail where it can tell that the file is available. It may move the file away from where it is.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system. Nothing became available then.
+   * Stores a file permanently under its CID. Idempotent. May move the source file.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; the file is then not
+   * stored.
    */
   store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
 }
 
-/** A CID of version 1 in lower-case base32 with a SHA-256: of a raw block, or of a node. No other is a file's name. */
+/** CIDv1 in lower-case base32 with SHA-256, of a raw block or a node. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const METADATA_SUFFIX = '.json';
 
-/** Bytes of what is kept beside a file that are read: names and types are bounded when they are written. */
+/** Metadata is bounded when written. */
 const METADATA_MAX_BYTES = 8 * 1024;
 
-/** Bytes that are read from a file at a time. */
 const READ_BYTES = 128 * 1024;
 
-/** A kept file that is open for reading. Whoever has it closes it. */
+/** An open stored file. The caller closes it. */
 export type OpenFile = Readonly<
   FileMetadata & {
     bytes: number;
-    /** @param end - the first byte that is not read. */
+    /** @param end - exclusive. */
     read(start: number, end: number): AsyncIterable<Uint8Array>;
     close(): Promise<void>;
   }
 >;
 
 /**
- * Files on this machine's disk, each under its content identifier, in folders by its last two characters. A file
- * that stands there is whole: it was moved there once all of it was on the disk. Beside it stands what whoever sent
- * it first said of it.
+ * Files on local disk by CID, in folders by its last two characters. A file is moved to its place only when
+ * complete and durable; the metadata of the first upload is stored next to it.
  */
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** What this process knows of: what was there at the start, and what came here. */
+  /** Files found at the start and stored by this process. */
   readonly quota: StorageQuota;
-  /** Where other processes keep files in the folder too: what all of them have room for. */
+  /** Quota shared with other processes of this folder. */
   readonly #sharedQuota: SharedStorageQuota | null;
-  /** The last of the tasks on a file, while there are any. */
+  /** Last task per file, for serialization. */
   readonly #pendingTasks = new Map<string, Promise<void>>();
 
   private constructor(
@@ -187,9 +182,9 @@ export class FileStore implements FileBackend {
   }
 
   /**
-   * Looks at the names and sizes of all files.
-   * @param folder - on the same file system as that of `incoming`.
-   * @param shared - what several processes have room for together; null: this one counts for itself.
+   * Scans names and sizes of all files.
+   * @param folder - on the same file system as `incoming`.
+   * @param shared - null: this process counts alone.
    */
   static async open(
     folder: string,
@@ -205,21 +200,20 @@ export class FileStore implements FileBackend {
     return fileStore;
   }
 
-  /** How many files there are, as far as this process knows. */
+  /** As far as this process knows. */
   get files(): number {
     return this.quota.files;
   }
 
-  /** Bytes of all those files. */
   get bytes(): number {
     return this.quota.bytes;
   }
 
   /**
-   * Keeps a file. One that is kept already stays as it is, with what was said of it first.
-   * @param before - done first, once there is room for the file, and told whether it is kept already; when it fails,
-   * the file is not kept, unless it was.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; what `before` throws.
+   * Stores a file; an existing file keeps its metadata.
+   * @param before - runs after the reservation and receives whether the file exists; if it fails, a new file
+   * is not stored.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system and of `before`.
    */
   async store(
     file: SpooledFile,
@@ -240,12 +234,11 @@ export class FileStore implements FileBackend {
     });
   }
 
-  /** Whether a file of that CID is kept. */
   async has(cid: string): Promise<boolean> {
     return FILE_CID.test(cid) && (await nullIfMissing(lstat(this.#path(cid)))) !== null;
   }
 
-  /** Opens a kept file; null when there is none of that CID. */
+  /** Null if the file is not stored. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     const handle = await nullIfMissing(open(this.#path(cid), 'r'));
@@ -280,7 +273,7 @@ export class FileStore implements FileBackend {
     }
   }
 
-  /** Adds up a folder, and removes what was said of files that never came to stand there, unless they still may. */
+  /** Counts a folder and removes metadata without a file, unless another process may be storing it. */
   async #count(folder: string): Promise<void> {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
@@ -305,7 +298,7 @@ export class FileStore implements FileBackend {
     else if (!isStored) this.quota.release(bytes);
   }
 
-  /** What is said of a file first, then the file: one that is there is complete. */
+  /** Metadata first: an existing file is complete. */
   async #move({ path, cid }: SpooledFile, metadata: FileMetadata): Promise<void> {
     const to = this.#path(cid);
     const folder = join(to, '..');
@@ -324,7 +317,6 @@ export class FileStore implements FileBackend {
     }
   }
 
-  /** Runs tasks on one file one after another. */
   async #runSerially(cid: string, task: () => Promise<void>): Promise<void> {
     const before = this.#pendingTasks.get(cid) ?? Promise.resolve();
     const mine = before.then(task);
@@ -338,7 +330,7 @@ export class FileStore implements FileBackend {
   }
 }
 
-/** Names that were given in a folder outlast a loss of power from here on. */
+/** Makes file names in a folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -352,7 +344,7 @@ async function* pieces(handle: FileHandle, start: number, end: number): AsyncGen
   for (let at = start; at < end; ) {
     const length = Math.min(READ_BYTES, end - at);
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, at);
-    if (bytesRead === 0) throw new Error('a kept file became shorter');
+    if (bytesRead === 0) throw new Error('a stored file was truncated');
     at += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }

@@ -10,20 +10,18 @@ import {
 } from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-/** What bounds asking a pinning service. */
 export type PinningServiceLimits = StorageServiceLimits &
   Readonly<{
-    /** How often pins that are not yet done are asked for. */
+    /** Milliseconds between polls of pending pins. */
     pollIntervalMs: number;
-    /** How often one pin is asked for before it is given up. */
+    /** Polls per pin before it is given up. */
     pollsMax: number;
-    /** Times that a pin which failed is asked for anew. */
+    /** Retries of a failed pin. */
     retriesMax: number;
-    /** Pins that are watched at a time; those beyond are made, and not watched. */
+    /** Polled pins; further ones are created but not polled. */
     watchedMax: number;
   }>;
 
-/** What holds unless something else is set. */
 export const pinningServiceLimits: PinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
@@ -34,13 +32,12 @@ export const pinningServiceLimits: PinningServiceLimits = {
   watchedMax: 1_000,
 };
 
-/** Which service it is, and how it is asked. */
 export type PinningServiceOptions = Readonly<{
-  /** The address before `/pins`. */
+  /** Address before `/pins`. */
   url: string;
-  /** Sent as a bearer token; never logged. */
+  /** Bearer token; never logged. */
   token: string;
-  /** Multiaddrs under which this service gives out blocks, for the other to fetch them from. At most 20. */
+  /** Multiaddrs from which the service can fetch our blocks; at most 20. */
   origins?: readonly string[];
   limits?: Partial<PinningServiceLimits>;
   log: Logger;
@@ -57,14 +54,14 @@ type WatchedPin = {
   retries: number;
 };
 
-/** An id that may stand in a path. */
+/** Safe in a path. */
 const REQUEST_ID = /^[\w.~-]{1,256}$/;
 const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
 
-/** Longest name of a pin; the same source. */
+/** Maximum length of a pin's name; same source. */
 const NAME_MAX = 255;
 
-/** A service that fetches blocks from here and keeps them. Source: IPFS Pinning Service API 1.0. */
+/** Client of a pinning service that fetches blocks from here. Source: IPFS Pinning Service API 1.0. */
 export class PinningService {
   readonly #service: StorageService;
   readonly #origins: readonly string[];
@@ -83,14 +80,13 @@ export class PinningService {
     this.#log = log;
   }
 
-  /** Pins that are not yet done, as far as they are watched. */
   get watched(): number {
     return this.#watched.size;
   }
 
   /**
-   * Asks for a pin, unless there is one; what becomes of it is watched behind.
-   * @throws Failure STORAGE_UNAVAILABLE when the service does not take it.
+   * Requests a pin unless one exists, and polls it in the background.
+   * @throws Failure STORAGE_UNAVAILABLE if the service rejects it.
    */
   async pin(cid: string, name: string | null): Promise<void> {
     const pin = JSON.stringify({
@@ -99,12 +95,12 @@ export class PinningService {
       ...(this.#origins.length > 0 && { origins: this.#origins }),
     });
     const status = (await this.#find(cid)) ?? (await this.#post('/pins', pin));
-    if (status.status === 'failed') throw storageUnavailable('a pinning service failed at once');
+    if (status.status === 'failed') throw storageUnavailable('the pinning service failed immediately');
     if (status.status !== 'pinned')
       this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
   }
 
-  /** Watches no pin any longer, and closes the connections. */
+  /** Stops polling and closes connections. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -112,7 +108,7 @@ export class PinningService {
     await this.#polling;
   }
 
-  /** A pin of that CID that is there or on its way. */
+  /** An existing or pending pin. */
   async #find(cid: string): Promise<PinStatus | null> {
     const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
     const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
@@ -141,7 +137,6 @@ export class PinningService {
     this.#timer.unref();
   }
 
-  /** Asks for every watched pin, one after another. */
   async #poll(): Promise<void> {
     for (const watched of [...this.#watched.values()]) {
       if (this.#closed) return;
@@ -150,7 +145,7 @@ export class PinningService {
       } catch {
         // It is asked for again; how often is counted.
       }
-      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'not done in time');
+      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'timed out');
     }
   }
 
@@ -164,31 +159,31 @@ export class PinningService {
   }
 
   #abandon({ cid }: WatchedPin, why: string): void {
-    if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'a pin was given up');
+    if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'pin abandoned');
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE for another status than that, or what is no JSON object. */
+/** @throws Failure STORAGE_UNAVAILABLE for another status or invalid JSON. */
 function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
-  if (status !== expected) throw storageUnavailable(`a pinning service answered ${status}`);
+  if (status !== expected) throw storageUnavailable(`the pinning service returned status ${status}`);
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw storageUnavailable('a pinning service answered with something else than JSON');
+    throw storageUnavailable('the pinning service returned invalid JSON');
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE for what is none. */
+/** @throws Failure STORAGE_UNAVAILABLE */
 function statusOf(value: unknown): PinStatus {
   const { requestid, status } = Object(value);
   const isStatus = statuses.some((knownStatus) => knownStatus === status);
   if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
-    throw storageUnavailable('a pinning service answered with something else than the status of a pin');
+    throw storageUnavailable('the pinning service returned no valid pin status');
   }
   return { requestid, status };
 }
 
-/** Files on this machine's disk that another service is asked to pin: it fetches their blocks from here. */
+/** Local storage with pins in a remote service, which fetches the blocks from here. */
 export class PinningBackend implements FileBackend {
   readonly #fileStore: FileStore;
   readonly #blocks: BlockIndex;
@@ -203,8 +198,8 @@ export class PinningBackend implements FileBackend {
   }
 
   /**
-   * A file that the service does not take is not kept. One that is kept already stays so, whatever becomes of asking
-   * for its pin anew, which is for those that were given up.
+   * A new file is stored only if the service accepts the pin. For an existing file, the pin is renewed and a
+   * failure ignored.
    */
   store(file: SpooledFile, metadata: FileMetadata): Promise<void> {
     return this.#fileStore.store(file, metadata, (isAlreadyStored) =>
@@ -227,7 +222,7 @@ export class PinningBackend implements FileBackend {
       await this.#blocks.add(file);
       await this.#service.pin(file.cid, name);
     } catch {
-      this.#log.warn({ cid: file.cid }, 'a file that is kept could not be pinned anew');
+      this.#log.warn({ cid: file.cid }, 'pin of a stored file could not be renewed');
     }
   }
 }

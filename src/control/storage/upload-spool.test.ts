@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from './upload-spool.ts';
 
-describe('the type that the first bytes of a file show', () => {
+describe('the media type shown by the first bytes of a file', () => {
   it.each([
     ['image/png', '89504e470d0a1a0a0000000d49484452'],
     ['image/jpeg', 'ffd8ffe000104a464946'],
@@ -17,7 +17,7 @@ describe('the type that the first bytes of a file show', () => {
   });
 
   it.each(['', '<html>', '<svg xmlns="', '{"name":"x"}', '%PDF-1.7', '\x89PNG', 'RIFFxxxxAVI LIST'])(
-    'is none for %j',
+    'is null for %j',
     (text) => {
       expect(mediaTypeOf(Buffer.from(text, 'latin1'))).toBeNull();
     },

@@ -7,17 +7,20 @@ import { bootId, identityOf, isRunning } from '../../base/process-identity.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
 
-/** Error codes of a disk that takes no more. */
+/** Disk full. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What a file system's error is to whoever wants to store something. A Failure stays what it is. */
+/** Maps a file system error to a Failure. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
   return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
 }
 
-/** What a promise gives; null where there is no such file. @throws what it is rejected with otherwise. */
+/**
+ * Null if the file is missing.
+ * @throws other errors.
+ */
 export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;
@@ -27,22 +30,22 @@ export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   }
 }
 
-/** `<run of the machine>.<pid>.<when the process started>.<folder of it>`; the first and third may be unknown. */
+/** `<boot id>.<pid>.<process start>.<folder id>`; boot id and process start may be empty. */
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.[\w-]{36}$/;
 
-/** Names of those that this very process has: its pid alone cannot tell them from those of an earlier life. */
+/** Folders of this process: a pid alone may be reused. */
 const ownFolders = new Set<string>();
 
-/** A folder of this process alone, among those of others. */
+/** A folder used by this process only. */
 type ProcessFolder = Readonly<{
   path: string;
-  /** Whether no other process that lives had one when this was opened. */
+  /** Whether no other running process had a folder at opening. */
   isAlone: boolean;
-  /** Removes it, with what is in it. Never rejects. */
+  /** Deletes the folder. Never rejects. */
   close(): Promise<void>;
 }>;
 
-/** Whose folder it is: of this process, of another that lives, or of none. */
+/** Owner of a folder: this process, another running process, or none. */
 function ownershipOf(name: string): 'me' | 'another' | null {
   if (ownFolders.has(name)) return 'me';
   const [, boot, pid, started = ''] = NAME.exec(name) ?? [];
@@ -55,8 +58,9 @@ function ownershipOf(name: string): 'me' | 'another' | null {
 }
 
 /**
- * Makes a folder for this process below the one that is named, and removes whatever else is there, but for the folders
- * of processes of this machine that live. @throws Error of the file system.
+ * Creates a folder for this process and deletes all entries except folders of running processes of this
+ * machine.
+ * @throws Error of the file system.
  */
 async function openProcessFolder(parent: string): Promise<ProcessFolder> {
   const { pid, started } = identityOf(process.pid);
@@ -72,20 +76,20 @@ async function openProcessFolder(parent: string): Promise<ProcessFolder> {
   }
   const close = async (): Promise<void> => {
     ownFolders.delete(name);
-    // What comes in this moment may stand in the way: the next to open removes the rest.
+    // A concurrent write may interfere; the next start deletes the rest.
     await rm(path, { recursive: true, force: true }).catch(() => {});
   };
   return { path, isAlone, close };
 }
 
-/** Bytes at the beginning of a file that `mediaTypeOf` wants to see. */
+/** Bytes that `mediaTypeOf` needs. */
 const MEDIA_HEAD_BYTES = 16;
 
 type Signature = readonly [type: string, at: number, text: string];
 
 /**
- * Formats that begin with a mark of their own. Source: MIME Sniffing Standard §6 (images, audio and video) and
- * glTF 2.0 §4.4 (GLB). Only what shows a picture or plays: nothing of these can run as a page.
+ * Magic numbers of images, audio, video and 3D models; none of these can run scripts. Sources: MIME Sniffing
+ * Standard §6, glTF 2.0 §4.4.
  */
 const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
   [['image/png', 0, '\x89PNG\r\n\x1a\n']],
@@ -109,8 +113,8 @@ const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
 ];
 
 /**
- * The media type that a file's first bytes show; null for any other. It is the same whoever sends the file, so that
- * nobody can give another's picture a type that no browser shows.
+ * Detects the media type from the first bytes; null if unknown. Independent of the client, so that nobody can
+ * give a file a wrong type.
  */
 export function mediaTypeOf(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
@@ -120,17 +124,17 @@ export function mediaTypeOf(head: Uint8Array): string | null {
   return found?.[0][0] ?? null;
 }
 
-/** A whole file that is on the disk, and not yet anywhere else. */
+/** A complete, durable file that is not stored yet. */
 export type SpooledFile = Readonly<{
   path: string;
   cid: string;
   bytes: number;
-  /** What its first bytes say it is; null when they say nothing. */
+  /** Detected from its first bytes; null if unknown. */
   type: string | null;
   blocks: FileBlocks;
 }>;
 
-/** Files while they come: each under a name of its own in a folder of this process, which nothing outlives. */
+/** Temporary files of incoming uploads, in a folder per process. */
 export class UploadSpool {
   readonly #folder: ProcessFolder;
   readonly #fileMaxBytes: number;
@@ -141,27 +145,26 @@ export class UploadSpool {
   }
 
   /**
-   * Removes what runs that died have left in the folder. Several processes of one machine may have it, of several
-   * machines not.
+   * Deletes leftovers of crashed processes. Processes of one machine may share the folder, machines may not.
    */
   static async open(folder: string, fileMaxBytes: number): Promise<UploadSpool> {
     return new UploadSpool(await openProcessFolder(folder), fileMaxBytes);
   }
 
-  /** Whether no other process had the folder when it was opened: what is half done there is left by the dead. */
+  /** Whether no other process used the folder at opening, so that unfinished work there is orphaned. */
   get isAlone(): boolean {
     return this.#folder.isAlone;
   }
 
-  /** Removes what still comes. */
+  /** Deletes incoming files. */
   close(): Promise<void> {
     return this.#folder.close();
   }
 
   /**
-   * Writes a file to the disk while it comes, and finds its blocks.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is aborted, and
-   * what `bytes` throws. Nothing is left then.
+   * Writes an upload to disk and computes its blocks.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is
+   * aborted, and errors of `bytes`. Nothing is left then.
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SpooledFile> {
     const { path, handle } = await this.#create(bytes);
@@ -178,12 +181,15 @@ export class UploadSpool {
     }
   }
 
-  /** Removes a file, unless it was moved away. */
+  /** Deletes a file unless it was moved. */
   async remove({ path }: SpooledFile): Promise<void> {
     await rm(path, { force: true });
   }
 
-  /** A small file, written as safely as large ones. @returns where it is. */
+  /**
+   * Writes a small durable file.
+   * @returns its path.
+   */
   async write(text: string): Promise<string> {
     const path = this.#newPath();
     try {
@@ -216,7 +222,10 @@ export class UploadSpool {
   }
 }
 
-/** Bytes as they come, until the signal says that nobody waits for them any more. @throws Failure CLIENT_GONE then. */
+/**
+ * Passes bytes on until the signal is aborted.
+ * @throws Failure CLIENT_GONE
+ */
 async function* untilAborted(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -233,16 +242,16 @@ async function* untilAborted(
   } catch (thrown) {
     throw signal.aborted ? new Failure('CLIENT_GONE') : thrown;
   } finally {
-    // Not waited for: what comes no further may not answer to this either.
+    // Not awaited: a stalled source may not answer.
     if (!isOver) pieces.return?.().catch(() => {});
   }
 }
 
-/** The way of leaves through the disk, with what is learned of the file on it. */
+/** Writes leaves to disk and collects file facts. */
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
-  /** What went wrong here, and not with the bytes that came. */
+  /** Failure of the disk, not of the source. */
   failure: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;
@@ -261,7 +270,7 @@ class SpoolWriter {
     }
   }
 
-  /** Sees to it that all of it is on the disk. */
+  /** Makes the file durable. */
   async finish(): Promise<void> {
     await this.#recordFailure(this.#handle.sync());
     await this.#recordFailure(this.#handle.close());

@@ -118,8 +118,7 @@ export const accountRoutes = {
   },
   'POST /customers/{customer}/invitations': {
     access: 'admin',
-    summary:
-      'Invite a member. Only this response contains the link; it is also mailed if mail is configured',
+    summary: 'Invite a member. Only this response contains the link; it is also mailed if mail is configured',
     body: z.object({ email, role }),
     result: z.object({ invitation, link: z.string(), mailed: z.boolean() }),
   },
@@ -177,15 +176,13 @@ export const accountRoutes = {
   },
   'POST /customers/{customer}/tokens': {
     access: 'admin',
-    summary:
-      'Create a token with at most the rights of the caller. Only this response contains the secret',
+    summary: 'Create a token with at most the rights of the caller. Only this response contains the secret',
     body: z.object({ name, role, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /customers/{customer}/tokens/{token}': {
     access: 'admin',
-    summary:
-      'Revoke a token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
+    summary: 'Revoke a token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
     query: withMade,
     result: endedToken,
   },
@@ -196,8 +193,7 @@ export const accountRoutes = {
   },
   'POST /customers/{customer}/notices': {
     access: 'admin',
-    summary:
-      'Add a webhook or email address. Only this response contains the signing secret of a webhook',
+    summary: 'Add a webhook or email address. Only this response contains the signing secret of a webhook',
     body: z.object({ kind: z.enum(['webhook', 'email']), to: z.string().min(3).max(2_048) }),
     result: z.object({ target: noticeTarget, secret: z.string().nullable() }),
   },

@@ -15,7 +15,9 @@ const cidrs = z
   .max(100)
   .nullable();
 const origins = z
-  .array(z.string().regex(ORIGIN, 'must be an origin such as https://app.example.com or https://*.example.com'))
+  .array(
+    z.string().regex(ORIGIN, 'must be an origin such as https://app.example.com or https://*.example.com'),
+  )
   .min(1)
   .max(100)
   .nullable();

@@ -75,8 +75,7 @@ export const nodeRoutes = {
   },
   'PATCH /upstreams/{node}': {
     access: 'operator',
-    summary:
-      'Change an added node; absent fields stay. Headers and options are replaced as a whole',
+    summary: 'Change an added node; absent fields stay. Headers and options are replaced as a whole',
     body: z.object({ ...connectionSettings, url: address.optional(), force }),
     result: acceptedNode,
   },

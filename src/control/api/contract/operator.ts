@@ -163,13 +163,13 @@ export const operatorRoutes = {
   },
   'POST /tokens': {
     access: 'operator',
-    summary: "Create an operator token. Only this response contains the secret",
+    summary: 'Create an operator token. Only this response contains the secret',
     body: z.object({ name, expiresAt: expiry.default(null) }),
     result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /tokens/{token}': {
     access: 'operator',
-    summary: "Revoke an operator token; `withMade` as for customer tokens",
+    summary: 'Revoke an operator token; `withMade` as for customer tokens',
     query: withMade,
     result: endedToken,
   },

@@ -70,7 +70,11 @@ export const catalogHandlers = (services: ApiServices): Handlers<Names> => ({
 export const reloadHandlers = ({ reload }: ApiServices): Handlers<'POST /reload'> => ({
   async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
     if (reload === undefined)
-      throw new ApiError(503, 'NO_GATEWAY', 'No gateway is running here whose configuration could be reloaded');
+      throw new ApiError(
+        503,
+        'NO_GATEWAY',
+        'No gateway is running here whose configuration could be reloaded',
+      );
     const { changed, restart } = await reload({ actor, address, userAgent, requestId });
     return { changed: [...changed], restart: [...restart] };
   },

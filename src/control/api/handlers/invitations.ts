@@ -58,7 +58,11 @@ async function checkInvitationQuota(
   const { limits } = services.accounts;
   const open = await openInvitations(trx, customerId, services.now()).limit(limits.invitationsMax).execute();
   if (open.length < limits.invitationsMax) return;
-  throw new ApiError(409, 'LIMIT', `There are ${open.length} open invitations, the maximum. Withdraw some first.`);
+  throw new ApiError(
+    409,
+    'LIMIT',
+    `There are ${open.length} open invitations, the maximum. Withdraw some first.`,
+  );
 }
 
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
@@ -125,11 +129,7 @@ async function join(trx: Transaction<Schema>, services: ApiServices, row: Invita
     .execute();
   const own = members.find(({ user_id }) => user_id === userId);
   if (own === undefined && members.length >= membersMax)
-    throw new ApiError(
-      409,
-      'LIMIT',
-      `There are ${members.length} members, the maximum. Remove some first.`,
-    );
+    throw new ApiError(409, 'LIMIT', `There are ${members.length} members, the maximum. Remove some first.`);
   const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
   await trx
     .insertInto('member')

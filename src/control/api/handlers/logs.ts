@@ -50,11 +50,7 @@ function rangeOf(
 }
 
 const notFound = (what: string): ApiError =>
-  new ApiError(
-    404,
-    'NOT_FOUND',
-    `There is no such ${what}. It may have ended or be past its retention.`,
-  );
+  new ApiError(404, 'NOT_FOUND', `There is no such ${what}. It may have ended or be past its retention.`);
 
 async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
   const { store, now } = services;

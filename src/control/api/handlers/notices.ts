@@ -57,8 +57,7 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
   const refusal = notices?.webhooks?.refusal(to) ?? null;
   if (refusal !== null) throw refused(refusal);
-  if (to.includes('#'))
-    throw refused('must not have a fragment: leave out # and what follows');
+  if (to.includes('#')) throw refused('must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
@@ -68,11 +67,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
-      throw new ApiError(
-        409,
-        'LIMIT',
-        `There are ${targetsMax} targets, the maximum. Remove some first.`,
-      );
+      throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
     const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, given);
@@ -116,9 +111,14 @@ async function takeMailPermit(
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
-  throw new ApiError(429, 'RATE_LIMITED', `A message was sent there recently. Try again in ${retryAfter} s.`, {
-    retryAfter,
-  });
+  throw new ApiError(
+    429,
+    'RATE_LIMITED',
+    `A message was sent there recently. Try again in ${retryAfter} s.`,
+    {
+      retryAfter,
+    },
+  );
 }
 
 async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {

@@ -15,11 +15,7 @@ import { withAudit } from './audit.ts';
  */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
   if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
-  throw new ApiError(
-    403,
-    'ROLE_TOO_SMALL',
-    `The role ${granted} exceeds yours. Ask somebody who has it.`,
-  );
+  throw new ApiError(403, 'ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask somebody who has it.`);
 }
 
 /**
@@ -78,11 +74,7 @@ function createToken(
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
-      throw new ApiError(
-        409,
-        'LIMIT',
-        `There are ${tokensMax} tokens, the maximum. Revoke some first.`,
-      );
+      throw new ApiError(409, 'LIMIT', `There are ${tokensMax} tokens, the maximum. Revoke some first.`);
     const expiresAt = await grantExpiry(trx, context, input.expiresAt);
     const given = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
     const { secret, row } = await createAdminToken(trx, services.peppers, given);

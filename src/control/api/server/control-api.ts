@@ -122,7 +122,9 @@ function validateOutput(name: ContractName, answer: unknown): void {
     );
   const unknown = unknownMember(answer, parsed.data, '');
   if (unknown !== null)
-    throw new ContractViolationError(`the response of ${name} contains ${unknown}, which is not in the contract`);
+    throw new ContractViolationError(
+      `the response of ${name} contains ${unknown}, which is not in the contract`,
+    );
 }
 
 /** Path of the first member that the schema does not declare; null if there is none. */

@@ -234,7 +234,11 @@ const UNAVAILABLE_LOG_INTERVAL_MS = 60_000;
 const USER_AGENT_MAX = 256;
 
 const noSuchRoute = (): ApiError =>
-  new ApiError(404, 'NO_SUCH_ROUTE', `There is no such route. See ${API_PREFIX}/openapi.json for all routes.`);
+  new ApiError(
+    404,
+    'NO_SUCH_ROUTE',
+    `There is no such route. See ${API_PREFIX}/openapi.json for all routes.`,
+  );
 
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);

@@ -109,7 +109,11 @@ export function openApiDocument(): Json {
     components: {
       schemas: { Problem: problem },
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'Control API token of the form svc_admin_live_…' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Control API token of the form svc_admin_live_…',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',

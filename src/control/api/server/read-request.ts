@@ -110,9 +110,7 @@ function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
   const named = error.issues.flatMap((issue) => {
     const at = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') return [[at.join('.') || part, issue.message] as const];
-    return issue.keys.map(
-      (key) => [[...at, key].join('.').slice(0, 64), 'is an unknown field'] as const,
-    );
+    return issue.keys.map((key) => [[...at, key].join('.').slice(0, 64), 'is an unknown field'] as const);
   });
   return Object.fromEntries(named.slice(0, FIELDS_MAX));
 }

@@ -4,13 +4,12 @@ import { migrations } from '../migrations.ts';
 import type { Store } from '../open.ts';
 import type { Schema } from '../schema.ts';
 
-/** A table of a backup: its rows are read in the order of these columns, which name each row. */
+/** Rows are read in the order of the key columns. */
 type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
 
 /**
- * Every table but the list of migrations, with its primary key, in an order in which rows may be put in: what refers to
- * others comes behind them. A table that is missing here does not compile; null are those that only tell of what runs at
- * the moment.
+ * All tables with their primary keys, referenced tables first; a missing table is a compile error. null:
+ * run-time state that is not backed up.
  */
 const keysOfTables = {
   change_counter: ['id'],
@@ -53,21 +52,18 @@ const keysOfTables = {
   connection_close: null,
 } as const satisfies Record<Exclude<keyof Schema, 'schema_migration'>, readonly string[] | null>;
 
-/** All tables that a backup has. */
 export const backupTables: readonly BackupTable[] = Object.entries(keysOfTables).flatMap(([name, key]) =>
   key === null ? [] : [{ name, key }],
 );
 
-/** A row as both databases give it: integers and text. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** Rows read or written at once. */
 const PAGE_ROWS = 1_000;
 
-/** Values of one statement; SQLite takes 32,766 and PostgreSQL 65,535. */
+/** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
 const VALUES_MAX = 30_000;
 
-/** The rows of a table in pages, in the order of its key. */
+/** Pages of rows in key order. */
 async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   let last: Row | null = null;
@@ -82,7 +78,7 @@ async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncG
   }
 }
 
-/** Puts rows into a table. All of them have the same columns. */
+/** Inserts rows with identical columns. */
 async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
@@ -97,10 +93,9 @@ async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]
   }
 }
 
-/** Where the sum of a digest begins anew: 2^256. */
 const MODULUS = 1n << 256n;
 
-/** What the rows of a table come to, in whatever order they were read: databases sort text differently. */
+/** Order-independent digest of rows: databases sort text differently. */
 class RowDigest {
   rows = 0;
   #sum = 0n;
@@ -120,10 +115,9 @@ class RowDigest {
   }
 }
 
-/** What one table of a backup came to. */
 export type TableCount = Readonly<{ table: string; rows: number; digest: string }>;
 
-/** A backup as it comes: the schema's number, pages of rows, and at the end of each table what it came to. */
+/** Parts of a backup: schema number, pages of rows, and a count and digest after each table. */
 export type BackupPart = Readonly<
   | { kind: 'begin'; schema: number }
   | { kind: 'rows'; table: string; rows: readonly Row[] }
@@ -131,7 +125,7 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-/** Why a backup cannot be read or put in; the text says what to do. */
+/** The message says what to do. */
 export class BackupError extends Error {
   constructor(message: string) {
     super(message);
@@ -139,13 +133,9 @@ export class BackupError extends Error {
   }
 }
 
-/** The number of this program's schema. */
 export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
 
-/**
- * Everything in a store, as it was at one moment. While it is read nobody else writes to an embedded store; a
- * PostgreSQL server goes on.
- */
+/** A consistent snapshot of the store. Writers to SQLite wait meanwhile; PostgreSQL continues. */
 export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
   const startSnapshot = store.db.startTransaction();
   const snapshot =
@@ -156,7 +146,7 @@ export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
     for (const table of backupTables) yield* partsOf(trx, table);
     yield { kind: 'end' };
   } finally {
-    // Nothing was written, so there is nothing to keep.
+    // Read-only transaction.
     await trx.rollback().execute();
   }
 }
@@ -170,21 +160,21 @@ async function* partsOf(db: Kysely<Schema>, table: BackupTable): AsyncGenerator<
   yield { kind: 'table', count: { table: table.name, rows: digest.rows, digest: digest.hex } };
 }
 
-/** What stands in a store that somebody used; a new one has none of it. */
+/** Tables that are empty in an unused store. */
 const tablesInUse = ['api_key', 'audit', 'auth_user', 'usage_minute', 'semi_wallet'] as const;
 
-/** @throws BackupError when the store has something that would be lost. */
+/** @throws BackupError if the store contains data. */
 async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> {
   for (const table of tablesInUse) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
     throw new BackupError(
-      `${location} is in use: its table ${table} has rows. Choose an empty database, or take that one away first`,
+      `${location} is in use: table ${table} has rows. Choose an empty database, or delete that one first.`,
     );
   }
 }
 
-/** What the migrations put in is in the backup too. */
+/** Rows inserted by migrations are in the backup, too. */
 async function clear(db: Kysely<Schema>): Promise<void> {
   for (const { name } of backupTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db);
 }
@@ -197,18 +187,18 @@ async function countOf(db: Kysely<Schema>, name: string): Promise<TableCount> {
   return { table: name, rows: digest.rows, digest: digest.hex };
 }
 
-/** @throws BackupError when what stands in the store is not what came. */
+/** @throws BackupError if the stored rows differ from the backup. */
 async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<void> {
   const found = await countOf(db, expected.table);
   if (found.rows === expected.rows && found.digest === expected.digest) return;
   throw new BackupError(
-    `table ${expected.table} came out differently: ${found.rows} rows in place of ${expected.rows}; nothing was changed`,
+    `table ${expected.table} has ${found.rows} rows or contents that differ from the ${expected.rows} rows of the backup; nothing was changed`,
   );
 }
 
 /**
- * Puts a backup into a store that nobody has used yet, all of it or nothing, and reads every row again to compare.
- * @param parts - of a whole backup: one that ends early is refused.
+ * Restores a backup into an unused store in one transaction and verifies all rows.
+ * @param parts - of a complete backup.
  * @throws BackupError
  */
 export async function restoreBackup(
@@ -231,7 +221,7 @@ export async function restoreBackup(
         onTable(part.count);
       }
     }
-    if (!ended) throw new BackupError('the backup ends too early: it was not written to its end');
+    if (!ended) throw new BackupError('the backup is incomplete');
     return counts;
   });
 }
@@ -240,6 +230,6 @@ export async function restoreBackup(
 function checkSchema(schema: number): void {
   if (schema === schemaNumber()) return;
   throw new BackupError(
-    `the backup has schema ${schema}, this program has ${schemaNumber()}: restore it with the version that made it, then update`,
+    `The backup has schema ${schema}, but this version has ${schemaNumber()}. Restore it with the version that made it, then update.`,
   );
 }

@@ -19,7 +19,7 @@ import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
 
-/** List upstream nodes as seen by each gateway. */
+/** The nodes behind the service, as each gateway sees them. */
 export function UpstreamsPage() {
   const { user, service } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
