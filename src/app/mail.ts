@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../config/configuration.ts';
-import type { Mailer } from '../control/api/services.ts';
-import { type MailOptions, SmtpMailer } from '../control/mail.ts';
+import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
 
 function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
   return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/change-key.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
-import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
 import { usageJournalOptions } from '../control/usage/usage-journal.ts';
 import { usageRetention } from '../control/usage/usage-retention.ts';

@@ -121,10 +121,10 @@ describe('solway keys', () => {
     [
       ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
       2,
-      'the time of expiry has passed: give one that lies ahead',
+      'The expiry must be in the future',
     ],
     [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
-    [['keys', 'rotate', '11111111'], 1, 'there is no such key: see the list of keys for the ids'],
+    [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
     [
       ['keys', 'revoke', 'nonsense!'],
       1,
@@ -137,7 +137,7 @@ describe('solway keys', () => {
       2,
       '--overlap is a number of hours such as 24, 0.5 or 0',
     ],
-    [['keys', 'rotate', '11111111', '--overlap', '9999'], 2, 'the overlap of a rotation is 0 to 90 days'],
+    [['keys', 'rotate', '11111111', '--overlap', '9999'], 2, 'The overlap of a rotation must be 0 to 90 days'],
     [
       ['keys', 'create', '--name', 'x', '--plan', 'gold'],
       2,
@@ -169,7 +169,7 @@ describe('solway keys', () => {
     await solway('keys', 'create', '--name', 'x');
     const { code, out, err } = await solway('keys', 'revoke', '11111111', '--json');
     expect([code, err]).toEqual([1, '']);
-    expect(JSON.parse(out)).toEqual({ error: 'there is no such key: see the list of keys for the ids' });
+    expect(JSON.parse(out)).toEqual({ error: 'There is no such key. See the list of keys for the ids.' });
   });
 
   it('refuses to go on without the pepper of its keys', async () => {

@@ -1,7 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { migrate, SchemaTooNewError } from '../../src/control/database/migrate.ts';
-import { type Migration, migrations } from '../../src/control/database/migrations.ts';
+import {
+  type Migration,
+  migrate,
+  migrations,
+  SchemaTooNewError,
+} from '../../src/control/database/migrations.ts';
 import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
 import type { Schema } from '../../src/control/database/schema.ts';
 import { describeOnBothStores } from './stores.ts';

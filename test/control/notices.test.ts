@@ -8,12 +8,12 @@ import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { OpenOptions, Store } from '../../src/control/database/open.ts';
 import type { LeakedKey } from '../../src/control/keys/leaked-keys.ts';
-import { SmtpMailer } from '../../src/control/mail.ts';
-import { enqueueLeak } from '../../src/control/notices/leak-notice.ts';
-import type { Notice } from '../../src/control/notices/notice.ts';
-import { type NoticeLimits, noticeLimits } from '../../src/control/notices/notice-limits.ts';
-import { Notifier } from '../../src/control/notices/notifier.ts';
-import { WebhookSeal } from '../../src/control/notices/sealed-webhook.ts';
+import { enqueueLeak } from '../../src/control/notifications/deliveries.ts';
+import { SmtpMailer } from '../../src/control/notifications/email.ts';
+import type { Notice } from '../../src/control/notifications/notice.ts';
+import { type NoticeLimits, noticeLimits } from '../../src/control/notifications/notice.ts';
+import { Notifier } from '../../src/control/notifications/notifier.ts';
+import { WebhookSeal } from '../../src/control/notifications/webhooks.ts';
 import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
 import { CheckedPost, postLimits } from '../../src/upstream/off-chain/checked-post.ts';
@@ -318,7 +318,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     );
     expect(answer).toEqual({
       delivered: false,
-      problem: 'the mail server does not take sender or receiver',
+      problem: 'the mail server rejects the sender or receiver',
     });
   });
 

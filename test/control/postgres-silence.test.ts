@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
-import { revokeKey } from '../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../src/control/keys/key-feed.ts';
 import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { logHandlers } from '../../src/control/api/handlers/logs.ts';
-import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
+import { upstreamHandlers } from '../../src/control/api/handlers/nodes.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
+import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
-import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';

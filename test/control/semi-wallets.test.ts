@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
-import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/limits.ts';
+import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/key-derivation.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
 import { ServerKeys } from '../../src/control/semi-wallets/wrap.ts';
 import { Failure } from '../../src/protocol/errors.ts';

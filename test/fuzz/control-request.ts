@@ -4,8 +4,13 @@ import { type JsonValue, writeJson } from '../../src/base/json.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
 import { decodeCursor, encodeCursor } from '../../src/control/api/cursor.ts';
-import { parseRouteInput, type RawRouteInput } from '../../src/control/api/server/parse-route-input.ts';
-import { readBytes, readJson, readQuery } from '../../src/control/api/server/read-request.ts';
+import {
+  parseRouteInput,
+  type RawRouteInput,
+  readBytes,
+  readJson,
+  readQuery,
+} from '../../src/control/api/server/read-request.ts';
 import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
 import type { Random } from './engine/mutate.ts';
 

@@ -1,7 +1,6 @@
 import { CidrSet, parseIpAddress } from '../../src/base/ip-address.ts';
-import { normalRange } from '../../src/control/keys/ip-range.ts';
 import { KeyRefusedError } from '../../src/control/keys/key-register.ts';
-import { checkRules, noRules, type RuleColumns } from '../../src/control/keys/rule-columns.ts';
+import { checkRules, noRules, normalRange, type RuleColumns } from '../../src/control/keys/rule-columns.ts';
 import { refusalOf } from '../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 

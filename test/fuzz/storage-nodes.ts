@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { createLogger } from '../../src/base/log.ts';
 import { buildBlocks } from '../../src/control/storage/file-blocks.ts';
 import { KuboBackend } from '../../src/control/storage/kubo-backend.ts';
-import { PinningService } from '../../src/control/storage/pinning-service.ts';
+import { PinningService } from '../../src/control/storage/pinning-backend.ts';
 import type { SpooledFile } from '../../src/control/storage/upload-spool.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { acceptedLater } from './engine/accepted.ts';

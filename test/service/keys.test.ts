@@ -213,7 +213,7 @@ describe('with the token of an operator, on another machine', () => {
     const none = {
       code: 1,
       out: '',
-      err: 'solway: there is no such key: see the list of keys for the ids\n',
+      err: 'solway: There is no such key. See the list of keys for the ids.\n',
     };
     expect(await remote(['revoke', '11111111'])).toEqual(none);
     expect(await remote(['create', '--name', 'x', '--cidr', '192.0.2.0/33'])).toMatchObject({

@@ -8,7 +8,7 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { openPinnedStorage, type Storage } from '../../src/control/storage/open-storage.ts';
-import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
+import type { PinningServiceLimits } from '../../src/control/storage/pinning-backend.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
 import { bodyOf, type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';
@@ -204,7 +204,7 @@ describe('a pinning service', () => {
     expect(await put(text)).toBe(cid);
     expect(await storage.fileStore?.has(cid)).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { cid, msg: 'a file that is kept could not be pinned anew' },
+      { cid, msg: 'pin of a stored file could not be renewed' },
     ]);
     const root = await storage.blocks?.open(cid);
     expect(root?.bytes).toBeLessThan(1_000);
@@ -245,7 +245,7 @@ describe('a pinning service', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       cid: HELLO,
       why: 'failed',
-      msg: 'a pin was given up',
+      msg: 'pin abandoned',
     });
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });
@@ -255,7 +255,7 @@ describe('a pinning service', () => {
     await open({ pollsMax: 3 });
     await put();
     await expect.poll(() => lines.length).toBe(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'not done in time' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'timed out' });
   });
 
   it('is asked again after it was away', async () => {

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import type { Environment } from '../../config/secrets.ts';
-import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
+import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';
 import { deprioritizeHelperThreads } from '../process/helper-threads.ts';

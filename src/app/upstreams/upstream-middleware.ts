@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { describeRedisError } from '../../control/shared/describe-redis-error.ts';
-import { RedisCacheClient } from '../../control/shared/redis-cache-client.ts';
+import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
 import type { CacheTtls } from '../../upstream/middleware/cache-policy.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { AddedNode } from '../../control/nodes/node-seal.ts';
+import type { AddedNode } from '../../control/nodes/added-nodes.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import type { NetworkFeed } from '../../upstream/feeds/feeds.ts';
 import type { NodeConfig } from '../../upstream/node.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountLimits as accounts } from '../../control/accounts/account-options.ts';
-import { controlApiOptions as api } from '../../control/api/server/options.ts';
+import { controlApiOptions as api } from '../../control/api/server/limits.ts';
 import { httpUrl, MIB, oneOf, section, text, whole } from '../field-types.ts';
 
 /** The sections of who signs in, and of the control API. */

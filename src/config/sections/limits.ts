@@ -1,6 +1,5 @@
-import { mailLimits as mail } from '../../control/mail.ts';
-import { mailRateLimits as mailPace } from '../../control/notices/mail-rate-limiter.ts';
-import { noticeLimits as notice } from '../../control/notices/notice-limits.ts';
+import { mailLimits as mail, mailRateLimits as mailPace } from '../../control/notifications/email.ts';
+import { noticeLimits as notice } from '../../control/notifications/notice.ts';
 import { quotaReaderLimits as reader } from '../../control/shared/quota-reader.ts';
 import { sharingLimits as sharing } from '../../control/shared/shared-limits.ts';
 import { quotaLedgerOptions as ledger } from '../../gateway/limits/quota.ts';

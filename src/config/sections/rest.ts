@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { semiWalletLimits as wallets } from '../../control/semi-wallets/limits.ts';
-import { pinningServiceLimits as pinning } from '../../control/storage/pinning-service.ts';
-import { storageLimits as storage } from '../../control/storage/storage-limits.ts';
+import { semiWalletLimits as wallets } from '../../control/semi-wallets/key-derivation.ts';
+import { storageLimits as storage } from '../../control/storage/file-store.ts';
+import { pinningServiceLimits as pinning } from '../../control/storage/pinning-backend.ts';
 import {
   storageServiceLimits as kubo,
   type StorageServiceLimits,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readScannerKey } from '../../control/keys/scanner-signature.ts';
+import { readScannerKey } from '../../control/keys/leaked-keys.ts';
 import { section, text } from '../field-types.ts';
 
 /** Keys of secret scanners that may report leaks. */

@@ -8,10 +8,12 @@ import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-/** Which submissions are asked for. */
 export type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
 
-/** Submissions of a customer, the newest first. @param before - id of the last one of the page before. */
+/**
+ * Newest first.
+ * @param before - id of the last one of the previous page.
+ */
 export function readSubmissions(
   { db }: Store,
   customerId: string,
@@ -28,16 +30,16 @@ export function readSubmissions(
 
 const confirmations = ['processed', 'confirmed', 'finalized'] as const;
 
-/** What the chain says of a transaction. */
+/** On-chain status of a transaction. */
 export type ChainStatus = Readonly<{
   slot: string;
   confirmation: (typeof confirmations)[number];
   err: string | null;
 }>;
 
-/** Signatures that one call takes. Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
+/** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
 const STATUSES_MAX = 256;
-/** The chain is not waited for longer: the list is shown without it. */
+/** After it, the list is shown without statuses. */
 const CHAIN_TIMEOUT_MS = 3_000;
 
 function statusOf(value: JsonValue | undefined): ChainStatus | null {
@@ -72,7 +74,7 @@ async function fetchStatuses(
   return found;
 }
 
-/** What the chain says now of transactions, by signature; nothing of those that it does not know or say in time. */
+/** Current on-chain statuses by signature; unknown and late ones are missing. */
 export async function readStatuses(
   source: RpcDispatcher | null,
   rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],

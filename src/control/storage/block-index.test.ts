@@ -6,8 +6,7 @@ import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockIndex } from './block-index.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FileStore } from './file-store.ts';
-import { storageLimits } from './storage-limits.ts';
+import { FileStore, storageLimits } from './file-store.ts';
 import { type SpooledFile, UploadSpool } from './upload-spool.ts';
 
 let folder: string;
@@ -43,7 +42,7 @@ async function keep(file: SpooledFile): Promise<SpooledFile> {
 const cidsOf = ({ blocks: { leaves, nodes } }: SpooledFile): string[] =>
   [...leaves, ...nodes.map(({ cid }) => cid)].map(String);
 
-/** Reads a block and looks whether it is what its CID says. */
+/** Reads a block and verifies its hash; null if missing. */
 async function isWhole(cid: string): Promise<boolean | null> {
   const block = await blocks.open(cid);
   if (block === null) return null;
@@ -59,8 +58,8 @@ const told = (): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-describe('the blocks of kept files', () => {
-  it('are found each by its CID, also after a restart', async () => {
+describe('the blocks of stored files', () => {
+  it('are found by CID, also after a restart', async () => {
     const files = [
       await keep(await receive()),
       await keep(await receive(1)),
@@ -73,7 +72,7 @@ describe('the blocks of kept files', () => {
     expect(told().length).toBe(2 + 1 + 4 + 1);
   });
 
-  it('are not there when their file is not', async () => {
+  it('are missing when their file is missing', async () => {
     const file = await receive(3, 4);
     await blocks.add(file);
     for (const cid of [...cidsOf(file), 'x', '../x', '']) expect(await blocks.open(cid)).toBeNull();
@@ -81,7 +80,7 @@ describe('the blocks of kept files', () => {
     expect(told()).toEqual([]);
   });
 
-  it('stay when another file with the same goes', async () => {
+  it('stay when another file with the same block is removed', async () => {
     const file = await keep(await receive(5, 6));
     const other = await receive(5, 7);
     await blocks.add(other);
@@ -89,7 +88,7 @@ describe('the blocks of kept files', () => {
     for (const cid of cidsOf(file)) expect(await isWhole(cid)).toBe(true);
   });
 
-  it('of files that are not kept are forgotten at the start', async () => {
+  it('of files that are not stored are forgotten at the start', async () => {
     const file = await keep(await receive(8));
     await blocks.add(await receive(9));
     const [one] = readdirSync(join(folder, 'blocks'));

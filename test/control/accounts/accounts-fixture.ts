@@ -6,8 +6,9 @@ import { SignIn } from '../../../src/control/accounts/sign-in.ts';
 import { buildHandlers } from '../../../src/control/api/handlers/handlers.ts';
 import { ControlApi } from '../../../src/control/api/server/control-api.ts';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
-import type { ApiServices, Mailer } from '../../../src/control/api/services.ts';
+import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
+import type { Mailer } from '../../../src/control/notifications/email.ts';
 import { registerOn, testPeppers } from '../register.ts';
 
 export const ORIGIN = 'http://solway.test';

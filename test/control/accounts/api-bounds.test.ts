@@ -62,7 +62,7 @@ describeOnBothStores('the control API', ({ open }) => {
       ]);
     }
     expect(house.logged.filter((line) => line.includes('cannot reach the database'))).toHaveLength(1);
-    expect(house.logged.join()).not.toContain('the control API went wrong');
+    expect(house.logged.join()).not.toContain('control API request failed');
     await away.destroy();
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HttpApi } from '../../../src/control/api/server/http-api.ts';
-import type { ControlApiOptions } from '../../../src/control/api/server/options.ts';
+import type { ControlApiOptions } from '../../../src/control/api/server/limits.ts';
 import { LogTails } from '../../../src/control/requests/log-tails.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {

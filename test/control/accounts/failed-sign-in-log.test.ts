@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import { FailedSignInLog } from '../../../src/control/accounts/failed-sign-in-log.ts';
-import { noRequestMetadata } from '../../../src/control/accounts/request-metadata.ts';
+import { FailedSignInLog } from '../../../src/control/accounts/sign-in-attempts.ts';
+import { noRequestMetadata } from '../../../src/control/accounts/sign-in-store.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
-import { backupTables } from '../../../src/control/database/backup/tables.ts';
+import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {

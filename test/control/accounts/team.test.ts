@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { listOperators, removeOperator } from '../../../src/control/accounts/operators.ts';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
-import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-rows.ts';
+import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-feed.ts';
 import { describeOnBothStores } from '../stores.ts';
 import {
   type AccountsFixture,

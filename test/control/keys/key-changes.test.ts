@@ -1,20 +1,26 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
-import { changeKey } from '../../../src/control/keys/change-key.ts';
-import { disableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import {
+  changeKey,
+  disableKey,
+  revokeKey,
+  revokeKeys,
+  rotateKey,
+} from '../../../src/control/keys/change-key.ts';
 import { type CreateKeyOptions, createKey } from '../../../src/control/keys/create-key.ts';
-import { moveKeysOfPlan } from '../../../src/control/keys/customer-plan.ts';
-import { KeyRefusedError, type KeyRegister } from '../../../src/control/keys/key-register.ts';
 import {
   keysChangedAfter,
   keysOfPlansChangedAfter,
   newestVersion,
-} from '../../../src/control/keys/key-rows.ts';
-import { listKeys, readFamily } from '../../../src/control/keys/list-keys.ts';
-import { revokeKeys } from '../../../src/control/keys/revoke-keys.ts';
-import { rotateKey } from '../../../src/control/keys/rotate-key.ts';
-import { syncPlans } from '../../../src/control/plans.ts';
+} from '../../../src/control/keys/key-feed.ts';
+import {
+  KeyRefusedError,
+  type KeyRegister,
+  listKeys,
+  readFamily,
+} from '../../../src/control/keys/key-register.ts';
+import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { defaultPlanLimits, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openDatabase, type Store } from '../../../src/control/database/open.ts';
-import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
 import { syncPlans } from '../../../src/control/plans.ts';

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
-import { revokeKey } from '../../../src/control/keys/change-key-state.ts';
+import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey, type NewKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed } from '../../../src/control/keys/key-feed.ts';
 import type { KeyRegister } from '../../../src/control/keys/key-register.ts';

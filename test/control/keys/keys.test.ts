@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { createFirstKeys } from '../../../src/control/first-start.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../../src/control/keys/change-key-state.ts';
-import { createKey } from '../../../src/control/keys/create-key.ts';
-import { keysChangedAfter } from '../../../src/control/keys/key-rows.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
-import { OVERLAP_MAX_MS, rotateKey } from '../../../src/control/keys/rotate-key.ts';
+import {
+  cutOverlap,
+  disableKey,
+  enableKey,
+  OVERLAP_MAX_MS,
+  revokeKey,
+  rotateKey,
+} from '../../../src/control/keys/change-key.ts';
+import { createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
+import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
+import { listKeys } from '../../../src/control/keys/key-register.ts';
 import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
 import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';
@@ -98,11 +103,11 @@ describeOnBothStores('keys', ({ open }) => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>
       createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
-    expect(await refusal({ name: ' ' })).toBe("a key's name is 1 to 64 printable characters");
-    expect(await refusal({ name: 'x'.repeat(65) })).toBe("a key's name is 1 to 64 printable characters");
-    expect(await refusal({ name: 'a\u0000b' })).toBe("a key's name is 1 to 64 printable characters");
+    expect(await refusal({ name: ' ' })).toBe("a key's name is must have 1 to 64 printable characters");
+    expect(await refusal({ name: 'x'.repeat(65) })).toBe("a key's name is must have 1 to 64 printable characters");
+    expect(await refusal({ name: 'a\u0000b' })).toBe("a key's name is must have 1 to 64 printable characters");
     expect(await refusal({ expiresAt: register.now() })).toBe(
-      'the time of expiry has passed: give one that lies ahead',
+      'The expiry must be in the future',
     );
     expect(await refusal({ planId: 'gold' })).toBe(
       'there is no plan "gold": use one of default, or configure it',
@@ -187,14 +192,14 @@ describeOnBothStores('rotation', ({ open }) => {
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
     const refusal = (overlap?: number) =>
       rotateKey(register, key.id, overlap).catch((error) => error.message);
-    expect(await refusal(-1)).toBe('the overlap of a rotation is 0 to 90 days');
-    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('the overlap of a rotation is 0 to 90 days');
+    expect(await refusal(-1)).toBe('The overlap of a rotation must be 0 to 90 days');
+    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('The overlap of a rotation must be 0 to 90 days');
     const next = await rotateKey(register, key.id);
     expect(await refusal()).toContain(`it is already being replaced by ${next.key.id}`);
     await disableKey(register, key.id);
-    expect(await refusal()).toContain('it is disabled: enable it first');
+    expect(await refusal()).toContain('it is disabled. Enable it first.');
     await revokeKey(register, key.id);
-    expect(await refusal()).toContain('it is revoked: create a new key');
+    expect(await refusal()).toContain('it is revoked. Create a new key.');
     await expect(rotateKey(register, '11111111')).rejects.toThrow('there is no such key');
   });
 });
@@ -217,7 +222,7 @@ describeOnBothStores('the state of a key', ({ open }) => {
     const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
     await revokeKey(register, key.id);
     expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
-    await expect(enableKey(register, key.id)).rejects.toThrow('which is final: create a new key');
+    await expect(enableKey(register, key.id)).rejects.toThrow('which is final. Create a new key');
     await expect(disableKey(register, key.id)).rejects.toThrow('which is final');
     await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key that is being replaced can be');
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKey } from '../../../src/control/keys/create-key.ts';
+import { listKeys } from '../../../src/control/keys/key-register.ts';
 import { LastUsedWriter, lastUsedWriterOptions } from '../../../src/control/keys/last-used-writer.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { LastUsedTracker, lastUsedOptions } from '../../../src/gateway/metering/last-used.ts';
 import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';

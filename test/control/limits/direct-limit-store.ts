@@ -1,5 +1,8 @@
-import type { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
-import type { LimitCommand, LimitStore } from '../../../src/control/shared/limit-store.ts';
+import type {
+  InMemoryLimitStore,
+  LimitCommand,
+  LimitStore,
+} from '../../../src/control/shared/limit-store.ts';
 
 /** A book that is asked without a way in between. */
 export class DirectLimitStore implements LimitStore {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
 import type { LimitCommand, LimitCommandName } from '../../../src/control/shared/limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { sharingLimits } from '../../../src/control/shared/shared-limits.ts';
 import { redisProgram, startRedis } from './redis-server.ts';

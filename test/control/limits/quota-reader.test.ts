@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { creditsOfMonth } from '../../../src/control/shared/credits-of-month.ts';
-import { QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
+import { creditsOfMonth, QuotaReader, quotaReaderLimits } from '../../../src/control/shared/quota-reader.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
 import { defaultPlanLimits } from '../../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../../src/gateway/limits/quota.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisCacheClient } from '../../../src/control/shared/redis-cache-client.ts';
+import { RedisCacheClient } from '../../../src/control/shared/redis-client.ts';
 import { eventually } from '../../service/eventually.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { eventually } from '../../service/eventually.ts';
 import { DirectLimitStore } from './direct-limit-store.ts';

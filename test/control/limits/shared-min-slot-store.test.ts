@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InMemoryLimitStore } from '../../../src/control/shared/in-memory-limit-store.ts';
 import type { LimitStore } from '../../../src/control/shared/limit-store.ts';
+import { InMemoryLimitStore } from '../../../src/control/shared/limit-store.ts';
 import { RedisLimitStore } from '../../../src/control/shared/redis-limit-store.ts';
 import { SharedMinSlotStore } from '../../../src/control/shared/shared-min-slot-store.ts';
 import { internalKey } from '../../../src/gateway/auth/key-record.ts';

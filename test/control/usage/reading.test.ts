@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { contract } from '../../../src/control/api/contract/contract.ts';
 import type { ApiContext } from '../../../src/control/api/handler.ts';
-import { csvLine } from '../../../src/control/api/handlers/csv-line.ts';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
+import { csvLine } from '../../../src/control/api/handlers/usage-series.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';

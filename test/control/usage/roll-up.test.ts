@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
-import { axisOver } from '../../../src/control/usage/queries/axis.ts';
-import { sumsOf } from '../../../src/control/usage/queries/read-usage.ts';
-import { rollHour } from '../../../src/control/usage/roll-details.ts';
-import { rollMinute } from '../../../src/control/usage/roll-totals.ts';
+import { axisOver, sumsOf } from '../../../src/control/usage/read-usage.ts';
+import { rollHour, rollMinute } from '../../../src/control/usage/roll-up.ts';
 import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
 import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';

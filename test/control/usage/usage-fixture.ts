@@ -1,8 +1,8 @@
 import type { Store } from '../../../src/control/database/open.ts';
 import type { KeyTable } from '../../../src/control/database/schema.ts';
 import { rollUp } from '../../../src/control/usage/roll-up.ts';
-import { storeUsage } from '../../../src/control/usage/store-usage.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
+import { storeUsage } from '../../../src/control/usage/usage-rows.ts';
 import type { UsageStatus } from '../../../src/gateway/metering/usage-meter.ts';
 import { registerOn } from '../register.ts';
 
