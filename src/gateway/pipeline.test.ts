@@ -85,7 +85,7 @@ describe('the way of a request', () => {
     const sent = request();
     const outcome = await serve(sent);
     expect(outcome).toEqual({
-      answer: ok,
+      response: ok,
       failure: null,
       rateLimit: { limit: 2, remaining: 1, windowSeconds: 2_000, resetSeconds: expect.any(Number) },
       quota: null,
@@ -93,7 +93,7 @@ describe('the way of a request', () => {
     expect(asked[0]?.call).toMatchObject({
       network: 'devnet',
       method: 'getBlock',
-      row: { nature: 'pinned' },
+      row: { kind: 'pinned' },
     });
     expect(asked[0]?.call.params).toBe(sent.params);
     expect(lines).toEqual([]);
@@ -237,7 +237,7 @@ describe('the way of a request', () => {
 
   it('answers a method that is not in the table, at the common price', async () => {
     await serve(request({ method: 'getAsset' }));
-    expect(asked[0]?.call).toMatchObject({ method: 'getAsset', row: { nature: 'unknown' } });
+    expect(asked[0]?.call).toMatchObject({ method: 'getAsset', row: { kind: 'unknown' } });
     expect(usage.drain()).toMatchObject([{ method: 'other', credits: 1 }]);
   });
 

@@ -54,7 +54,7 @@ describe('a quota', () => {
     ledger.spend(soft, 5, NOON);
     expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
-    const told = [{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }];
+    const told = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
     expect([first(), second(), second()]).toEqual([told, told, []]);
   });
 
