@@ -19,7 +19,7 @@ import { defaultPlanLimits } from '../src/gateway/auth/key-record.ts';
 import { messageRateOptions } from '../src/gateway/limits/message-rate-limiter.ts';
 import { confirmationLimits } from '../src/gateway/rest/confirmations.ts';
 import { restLimits } from '../src/gateway/rest/rest-gateway.ts';
-import { subscriptionLimits } from '../src/gateway/websocket/subscription-limits.ts';
+import { subscriptionLimits } from '../src/gateway/websocket/session.ts';
 import { topicHubOptions } from '../src/gateway/websocket/topic-hub.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';

@@ -16,7 +16,7 @@ import {
   type PlanLimits,
   unrestrictedRules,
 } from './key-record.ts';
-import { createKeyState } from './key-state.ts';
+import { createKeyState, type LoadedKey } from './key-state.ts';
 import { VerifiedCredentialCache } from './verified-credential-cache.ts';
 
 export type KeyDirectoryOptions = Readonly<{
@@ -45,7 +45,7 @@ const DUMMY_PEPPER = Buffer.alloc(32);
  * A key that is held, the SHA-256 of the credential that was found to be it, and the place among those that are known
  * where it was put last; null: none was yet.
  */
-type KeyEntry = { record: KeyRecord; verifiedHash: string | null; cacheIndex: number | null };
+type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
@@ -59,7 +59,7 @@ export class KeyDirectory {
   /** Replaced with every change of a key, so that its secret is checked anew. */
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Of good keys only, as they are now but for their end: a wrong one costs as much each time. */
-  readonly #credentialCache = new VerifiedCredentialCache<KeyRecord>();
+  readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
   /** What records of a plan have in common. */
   readonly #limits = new Map<string, PlanLimits>();
   /** Rules that many keys have, as text: those of one application. */
@@ -107,12 +107,12 @@ export class KeyDirectory {
   }
 
   /** The key of a public id. */
-  find(id: KeyId): KeyRecord | undefined {
+  find(id: KeyId): LoadedKey | undefined {
     return this.#entries.get(id)?.record;
   }
 
   /** A key as it is now: its plan and its rules may have changed since it was found. One that has ended, as it was. */
-  current(record: KeyRecord): KeyRecord {
+  current(record: LoadedKey): LoadedKey {
     return this.find(record.id) ?? record;
   }
 
@@ -178,7 +178,7 @@ export class KeyDirectory {
   }
 
   /** Most keys of a plan have the same limits, and many the same rules or none: they need not be there for each. */
-  #intern(record: KeyRecord): KeyRecord {
+  #intern(record: LoadedKey): KeyRecord {
     const existing = this.#limits.get(record.planId);
     const isInterned = existing !== undefined && areEqual(existing, record.limits);
     if (!isInterned) this.#limits.set(record.planId, record.limits);
@@ -215,7 +215,7 @@ export class KeyDirectory {
    * @param nowMs - Unix milliseconds.
    * @throws Failure MISSING_KEY, INVALID_KEY or KEYS_UNAVAILABLE (an unknown key while the store is away).
    */
-  authenticate(credential: string | null, nowMs: number): KeyRecord {
+  authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const cached = this.#credentialCache.find(credential);
@@ -233,7 +233,7 @@ export class KeyDirectory {
   }
 
   /** @param record - of the id that stands in the credential. */
-  #verify(credential: string, record: KeyRecord | undefined): KeyRecord {
+  #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
     const pepper = record === undefined ? DUMMY_PEPPER : this.#peppers.get(record.pepperVersion);
@@ -271,7 +271,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
  * A key gets its seat with its first use, and with it is made anew: so those in use lie together in memory, and not each
  * on a page of its own among all that are held. What each request looks at lies in front.
  */
-function withKeyState(record: KeyRecord): KeyRecord {
+function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = createKeyState();
   return {

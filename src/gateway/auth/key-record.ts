@@ -1,7 +1,6 @@
 import type { Brand } from '../../base/brand.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { KeyState } from './key-state.ts';
 
 /** The public part of a key: 8 base58 characters. What logs, metrics and lists show. */
 export type KeyId = Brand<string, 'KeyId'>;
@@ -100,8 +99,6 @@ export type KeyRecord = Readonly<{
   monotonicReads: boolean;
   /** Grows with every change of any key; lets a late look-up lose against a newer change. */
   version: number;
-  /** Given to it by the directory that holds it, with its first use. */
-  keyState?: KeyState;
 }>;
 
 /** What a record says of a key that the house holds under the usual plan and without rules of its own. */

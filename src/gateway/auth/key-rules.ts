@@ -7,11 +7,12 @@ import type { KeyRecord, KeyRules } from './key-record.ts';
 /** Where a key is used: by whom, and for which network; null where a request names it later, or none. */
 export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
 
-/** The part of a key that its rules are in; without a seat they are looked for each time. */
-type KeyWithRules = Pick<KeyRecord, 'rules' | 'keyState'>;
+/** A key's rules, and where their compiled form is cached. */
+type KeyWithRules = Pick<KeyRecord, 'rules'> &
+  Readonly<{ keyState?: { compiledRules: CompiledRules | null } }>;
 
-/** What rules say, made ready to be asked. */
-type CompiledRules = Readonly<{
+/** Rules of a key, prepared for matching. */
+export type CompiledRules = Readonly<{
   addresses: CidrSet | null;
   origins: NameMatcher | null;
   methods: NameMatcher | null;
@@ -65,7 +66,7 @@ const compiled = new WeakMap<KeyRules, CompiledRules>();
 function compiledRules({ rules, keyState }: KeyWithRules): CompiledRules {
   if (keyState === undefined) return compileOnce(rules);
   keyState.compiledRules ??= compileOnce(rules);
-  return keyState.compiledRules as CompiledRules;
+  return keyState.compiledRules;
 }
 
 function compileOnce(rules: KeyRules): CompiledRules {

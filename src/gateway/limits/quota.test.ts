@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
 import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
-import { priceOf } from '../metering/price.ts';
+import { priceOf } from '../metering/usage-meter.ts';
 import { QuotaLedger } from './quota.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);

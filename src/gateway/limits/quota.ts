@@ -1,10 +1,11 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
-import { STREAM_UNIT_BYTES } from '../metering/price.ts';
+import { STREAM_UNIT_BYTES } from '../metering/usage-meter.ts';
 
 /** What a quota needs to know of a key. */
-export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits' | 'keyState'>;
+export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
+  Readonly<{ keyState?: { quotaAccount: LedgerAccount | null } }>;
 
 /** What the keys of a customer that have one plan used of a month. */
 export type QuotaAccount = Readonly<{
@@ -29,7 +30,7 @@ export type QuotaLedgerOptions = Readonly<{
 /** What holds when nothing else is said. */
 export const quotaLedgerOptions: QuotaLedgerOptions = { accountsMax: 1_000_000 };
 
-type Account = {
+export type LedgerAccount = {
   /** What is counted; with the month it ends. */
   readonly month: Month;
   readonly customerId: string;
@@ -60,9 +61,9 @@ type Share = Readonly<{ base: number; allowance: number }>;
  */
 export class QuotaLedger {
   readonly #accountsMax: number;
-  readonly #customers = new Map<string, Map<string, Account>>();
+  readonly #customers = new Map<string, Map<string, LedgerAccount>>();
   /** For each listener, the accounts that changed. */
-  readonly #changeLists: Account[][] = [];
+  readonly #changeLists: LedgerAccount[][] = [];
   #size = 0;
   #month = monthOf(0);
   #isNew = true;
@@ -178,7 +179,7 @@ export class QuotaLedger {
 
   /** @returns what gives the accounts that changed since it was called last; each listener has its own. */
   trackChanges(): () => QuotaAccount[] {
-    const list: Account[] = [];
+    const list: LedgerAccount[] = [];
     const bit = 1 << this.#changeLists.length;
     this.#changeLists.push(list);
     return () =>
@@ -198,11 +199,11 @@ export class QuotaLedger {
     for (const account of this.#all()) yield viewOf(account);
   }
 
-  *#all(): Generator<Account> {
+  *#all(): Generator<LedgerAccount> {
     for (const plans of this.#customers.values()) yield* plans.values();
   }
 
-  #exceeded(account: Account, nowMs: number): Failure {
+  #exceeded(account: LedgerAccount, nowMs: number): Failure {
     const { start, end } = this.#month;
     const facts = {
       limit: account.limit,
@@ -216,13 +217,13 @@ export class QuotaLedger {
     });
   }
 
-  #add(account: Account, credits: number): void {
+  #add(account: LedgerAccount, credits: number): void {
     if (credits <= 0) return;
     account.local += credits;
     this.#markChanged(account);
   }
 
-  #markChanged(account: Account): void {
+  #markChanged(account: LedgerAccount): void {
     // With each call that is charged: nothing is made here.
     for (let index = 0; index < this.#changeLists.length; index++) {
       const bit = 1 << index;
@@ -233,7 +234,7 @@ export class QuotaLedger {
   }
 
   /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */
-  #accountFor(key: QuotaKey, nowMs: number): Account | null {
+  #accountFor(key: QuotaKey, nowMs: number): LedgerAccount | null {
     const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
     this.#rollOver(nowMs);
@@ -245,18 +246,18 @@ export class QuotaLedger {
   }
 
   /** The account that was found last for the key, if it still is the one. A month is of one ledger alone. */
-  #cachedAccount({ keyState }: QuotaKey): Account | null {
-    const account = keyState === undefined ? null : (keyState.quotaAccount as Account | null);
+  #cachedAccount({ keyState }: QuotaKey): LedgerAccount | null {
+    const account = keyState === undefined ? null : keyState.quotaAccount;
     return account !== null && account.month === this.#month ? account : null;
   }
 
-  #lookUp({ customerId, planId, keyState }: QuotaKey): Account | null {
+  #lookUp({ customerId, planId, keyState }: QuotaKey): LedgerAccount | null {
     const account = this.#findOrCreate(customerId, planId);
     if (keyState !== undefined) keyState.quotaAccount = account;
     return account;
   }
 
-  #findOrCreate(customerId: string, planId: string): Account | null {
+  #findOrCreate(customerId: string, planId: string): LedgerAccount | null {
     let plans = this.#customers.get(customerId);
     const existing = plans?.get(planId);
     if (existing !== undefined) return existing;
@@ -287,12 +288,12 @@ export class QuotaLedger {
     }
   }
 
-  #shareOf(account: Account): Share {
+  #shareOf(account: LedgerAccount): Share {
     return { base: account.local, allowance: Math.max(0, account.limit - usedOf(account)) / this.#gateways };
   }
 }
 
-const createAccount = (customerId: string, planId: string, month: Month): Account => ({
+const createAccount = (customerId: string, planId: string, month: Month): LedgerAccount => ({
   month,
   customerId,
   planId,
@@ -306,15 +307,15 @@ const createAccount = (customerId: string, planId: string, month: Month): Accoun
   dirtyListeners: 0,
 });
 
-const viewOf = (account: Account): QuotaAccount => {
+const viewOf = (account: LedgerAccount): QuotaAccount => {
   const { customerId, planId, limit, local } = account;
   return { customerId, planId, limit, local, used: usedOf(account) };
 };
 
-const usedOf = ({ local, stored, reported }: Account): number => local + Math.max(stored, reported);
+const usedOf = ({ local, stored, reported }: LedgerAccount): number => local + Math.max(stored, reported);
 
 /** Whether nothing is left for another call, with those that are under way. */
-function isExhausted(account: Account): boolean {
+function isExhausted(account: LedgerAccount): boolean {
   const { limit, local, reserved, share } = account;
   if (limit <= 0) return false;
   if (usedOf(account) + reserved >= limit) return true;

@@ -1,8 +1,13 @@
 import { Lru } from '../../base/cache/lru.ts';
 import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
 import { TrackedSet } from './tracked-set.ts';
+
+/** So many addresses cost as much rate as one more call. */
+const ADDRESSES_PER_CALL = 1_000;
+
+/** Calls that addresses cost beyond the call that names them. */
+export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
 /** What a limit says about one call. */
 export type RateDecision = Readonly<{
@@ -28,8 +33,8 @@ export type TokenReport = Readonly<{
   capacity: number;
 }>;
 
-/** Tokens of one family. A token is one call. */
-type Bucket = {
+/** Token bucket of one key family. A token is one call. */
+export type RateBucket = {
   /** Whose it is; null: it was forgotten. */
   limiter: RateLimiter | null;
   tokens: number;
@@ -47,6 +52,9 @@ type Bucket = {
   gateways: number;
 };
 
+/** Where a key caches its bucket. */
+type BucketCache = { rateBucket: RateBucket | null };
+
 type RateLimiterOptions = Readonly<{
   familiesMax?: number;
   /** Whether other gateways are to hear what is taken. */
@@ -59,7 +67,7 @@ type RateLimiterOptions = Readonly<{
  * share a limit, each decides by its own bucket, and now and then learns how full it is when all are counted.
  */
 export class RateLimiter {
-  readonly #buckets: Lru<string, Bucket>;
+  readonly #buckets: Lru<string, RateBucket>;
   /** Families that asked lately; null where nothing is shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
@@ -83,7 +91,7 @@ export class RateLimiter {
     limits: RatePlan,
     nowMs: number,
     count = 1,
-    keyState: KeyState | null = null,
+    keyState: BucketCache | null = null,
   ): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
     const bucket = this.#cachedBucket(keyState) ?? this.#bucketFor(familyId, nowMs, keyState);
@@ -132,7 +140,7 @@ export class RateLimiter {
     this.#gateways = gateways;
   }
 
-  #report(familyId: string, bucket: Bucket, nowMs: number): TokenReport {
+  #report(familyId: string, bucket: RateBucket, nowMs: number): TokenReport {
     const { perSecond, capacity, unreported, reportId } = bucket;
     this.#fill(bucket, nowMs);
     const missing = Math.max(0, capacity - bucket.tokens);
@@ -141,11 +149,11 @@ export class RateLimiter {
   }
 
   /** What may be taken: all there is, or this gateway's part. */
-  #available({ tokens, share }: Bucket): number {
+  #available({ tokens, share }: RateBucket): number {
     return this.#gateways > 1 ? share : tokens;
   }
 
-  #fill(bucket: Bucket, nowMs: number): void {
+  #fill(bucket: RateBucket, nowMs: number): void {
     const { perSecond, capacity } = bucket;
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     bucket.filledAtMs = Math.max(nowMs, bucket.filledAtMs);
@@ -163,19 +171,19 @@ export class RateLimiter {
   }
 
   /** The bucket that was found last for the key, if it still is in use here. */
-  #cachedBucket(keyState: KeyState | null): Bucket | null {
-    const bucket = keyState === null ? null : (keyState.rateBucket as Bucket | null);
+  #cachedBucket(keyState: BucketCache | null): RateBucket | null {
+    const bucket = keyState === null ? null : keyState.rateBucket;
     return bucket !== null && bucket.limiter === this ? bucket : null;
   }
 
-  #bucketFor(familyId: string, nowMs: number, keyState: KeyState | null): Bucket {
+  #bucketFor(familyId: string, nowMs: number, keyState: BucketCache | null): RateBucket {
     const bucket = this.#buckets.get(familyId) ?? this.#createBucket(familyId, nowMs);
     if (keyState !== null) keyState.rateBucket = bucket;
     return bucket;
   }
 
-  #createBucket(familyId: string, nowMs: number): Bucket {
-    const bucket: Bucket = {
+  #createBucket(familyId: string, nowMs: number): RateBucket {
+    const bucket: RateBucket = {
       limiter: this,
       tokens: Number.POSITIVE_INFINITY,
       filledAtMs: nowMs,

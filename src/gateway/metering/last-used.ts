@@ -1,5 +1,4 @@
 import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
 
 /** When a key was used last, and from where. */
 export type LastUse = Readonly<{
@@ -10,13 +9,17 @@ export type LastUse = Readonly<{
   from: string | null;
 }>;
 
-type UseEntry = {
+/** Last use of one key, and what of it is saved. */
+export type UseEntry = {
   tracker: LastUsedTracker | null;
   at: number;
   from: string | null;
   savedAt: number;
   savedFrom: string | null;
 };
+
+/** Where a key caches its entry. */
+type UseCache = { lastUse: UseEntry | null };
 
 /** What holds when nothing else is said. */
 export const lastUsedOptions = { keysMax: 200_000, minIntervalMs: 20_000 } as const;
@@ -46,8 +49,8 @@ export class LastUsedTracker {
   }
 
   /** @param from - null: from where it was before. @param nowMs - Unix milliseconds. @param seat - the key's. */
-  record(id: KeyId, from: string | null, nowMs: number, keyState: KeyState | null = null): void {
-    const cached = keyState === null ? null : (keyState.lastUse as UseEntry | null);
+  record(id: KeyId, from: string | null, nowMs: number, keyState: UseCache | null = null): void {
+    const cached = keyState === null ? null : keyState.lastUse;
     const use = cached !== null && cached.tracker === this ? cached : this.#findOrCreate(id, keyState);
     if (use === null) return;
     use.at = nowMs;
@@ -55,7 +58,7 @@ export class LastUsedTracker {
   }
 
   /** null: there is no room for another. */
-  #findOrCreate(id: KeyId, keyState: KeyState | null): UseEntry | null {
+  #findOrCreate(id: KeyId, keyState: UseCache | null): UseEntry | null {
     const use = this.#uses.get(id) ?? this.#create(id);
     if (keyState !== null) keyState.lastUse = use;
     return use;

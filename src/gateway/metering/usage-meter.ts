@@ -4,8 +4,7 @@ import { methods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
-import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
+import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
 /**
  * How a call ended: with a result, with a JSON-RPC error of the node's, refused by a limit, or with a failure
@@ -54,8 +53,20 @@ export type UsageRow = Readonly<{
   latency: Readonly<Uint32Array>;
 }>;
 
+/** Message bytes that cost a plan's `streamCredits`. */
+export const STREAM_UNIT_BYTES = 100_000;
+
+/**
+ * Price of a call under a plan, in credits.
+ * @param method - may be any text.
+ * @param cost - credits by the method table.
+ */
+export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
+  return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
+}
+
 /** What is counted of a key. */
-export type MeteredKey = Readonly<{ id: KeyId; keyState?: KeyState }>;
+export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 
 /** One call, as the pipeline saw it end. */
 export type CompletedCall = Readonly<{
@@ -85,13 +96,16 @@ export type SentMessages = Readonly<{
 /** Which row something is counted in. */
 type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status'>;
 
-type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
+/** Where a key caches the counter it used last. */
+type CounterCache = { usageCounter: UsageCounter | null };
+
+export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
   /** Among the histograms of its minute, which it does not hold: the seat of an idle key may keep it for long. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
   /** Where it may lie to be found. */
-  readonly keyState: KeyState | null;
+  readonly keyState: CounterCache | null;
   /** Who counts with it; null: its minute is over. */
   meter: UsageMeter | null;
 };
@@ -221,7 +235,7 @@ export class UsageMeter {
     const slot = (methodSlots.get(dimensions.method) ?? 0) + statusSlots[dimensions.status];
     const keyState = dimensions.key?.keyState;
     if (keyState === undefined) return this.#findOrCreate(dimensions, slot);
-    const cached = keyState.usageCounter as UsageCounter | null;
+    const cached = keyState.usageCounter;
     if (cached !== null && this.#matches(cached, dimensions, slot)) return cached;
     const counter = this.#findOrCreate(dimensions, slot);
     keyState.usageCounter = counter;

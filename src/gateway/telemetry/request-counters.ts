@@ -1,7 +1,6 @@
 import { type Product, products } from '../../protocol/product.ts';
 import type { KeyId } from '../auth/key-record.ts';
-import type { KeyState } from '../auth/key-state.ts';
-import { type MeteredKey, type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
+import { type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
 
 /** What holds when nothing else is said. */
 export const requestCounterOptions = {
@@ -35,8 +34,14 @@ export type KeyCount = { ok: number; failed: number; messages: number; bytesOut:
 
 const emptyKeyCount = (): KeyCount => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 
-/** `owner` is null once another key has its place. */
-type TrackedKeyCount = KeyCount & { counters: RequestCounters | null; usedAt: number };
+/** `counters` is null once the entry was evicted. */
+export type KeyCounter = KeyCount & { counters: RequestCounters | null; usedAt: number };
+
+/** A key, and where it caches its counter. */
+export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCounter | null } }>;
+
+/** Cached by keys that found no free counter. */
+const overflowMarker = (): KeyCounter => ({ ...emptyKeyCount(), counters: null, usedAt: 0 });
 
 const emptyProductCount = (): ProductCount => ({
   requests: Object.fromEntries(usageStatuses.map((status) => [status, 0])) as Record<UsageStatus, number>,
@@ -59,9 +64,9 @@ export class RequestCounters {
    * made room for others: the sum over all never falls.
    */
   readonly otherKeys: KeyCount = emptyKeyCount();
-  readonly #keys = new Map<KeyId, TrackedKeyCount>();
+  readonly #keys = new Map<KeyId, KeyCounter>();
   /** Lies in the seats of keys that found no place, until there is room. */
-  #overflowMarker = {};
+  #overflowMarker = overflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;
   readonly #now: () => number;
@@ -86,7 +91,7 @@ export class RequestCounters {
 
   /** @param key - null for a request without a good one. */
   count(
-    key: MeteredKey | null,
+    key: CountedKey | null,
     { product, status, bytesIn, bytesOut }: CountedRequest,
     seconds: number,
   ): void {
@@ -105,7 +110,7 @@ export class RequestCounters {
   }
 
   /** Counts a block of messages that were sent without asking again. */
-  countMessages(key: MeteredKey, product: Product, messages: number, bytes: number): void {
+  countMessages(key: CountedKey, product: Product, messages: number, bytes: number): void {
     const counts = this.products[product];
     counts.messages += messages;
     counts.messageBytes += bytes;
@@ -114,7 +119,7 @@ export class RequestCounters {
     keyCount.bytesOut += bytes;
   }
 
-  #countOf(key: MeteredKey | null): KeyCount {
+  #countOf(key: CountedKey | null): KeyCount {
     if (key === null) return this.otherKeys;
     const now = this.#now();
     const { keyState } = key;
@@ -131,18 +136,18 @@ export class RequestCounters {
     return entry;
   }
 
-  #cached(keyState: KeyState | undefined): TrackedKeyCount | null {
-    const entry = keyState === undefined ? null : (keyState.requestCounts as TrackedKeyCount | null);
+  #cached(keyState: CountedKey['keyState']): KeyCounter | null {
+    const entry = keyState === undefined ? null : keyState.requestCounts;
     return entry?.counters === this ? entry : null;
   }
 
   /** null: it is counted with the others. */
-  #find(keyId: KeyId, now: number): TrackedKeyCount | null {
+  #find(keyId: KeyId, now: number): KeyCounter | null {
     const existing = this.#keys.get(keyId);
     if (existing !== undefined) return existing;
     if (this.#keys.size >= this.#keysMax) this.#evictIdle(now);
     if (this.#keys.size >= this.#keysMax) return null;
-    const fresh: TrackedKeyCount = { ...emptyKeyCount(), counters: this, usedAt: now };
+    const fresh: KeyCounter = { ...emptyKeyCount(), counters: this, usedAt: now };
     this.#keys.set(keyId, fresh);
     return fresh;
   }
@@ -156,7 +161,7 @@ export class RequestCounters {
       if (now - usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
       entry.counters = null;
-      this.#overflowMarker = {};
+      this.#overflowMarker = overflowMarker();
       this.otherKeys.ok += ok;
       this.otherKeys.failed += failed;
       this.otherKeys.messages += messages;
