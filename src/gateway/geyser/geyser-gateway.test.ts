@@ -389,6 +389,6 @@ describe('the gate of gRPC streams', () => {
     standard.refusal = new Error('a secret place');
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
-    expect(lines.join('')).toContain('a gRPC call went wrong');
+    expect(lines.join('')).toContain('Request failed with an internal error');
   });
 });
