@@ -14,9 +14,8 @@ import {
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
-import { RequestLog } from '../../gateway/telemetry/request-log.ts';
+import { RequestLog, TraceSampler } from '../../gateway/telemetry/request-log.ts';
 import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
-import { TraceSampler } from '../../gateway/telemetry/trace-context.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/metrics.ts';

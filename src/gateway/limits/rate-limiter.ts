@@ -9,25 +9,23 @@ const ADDRESSES_PER_CALL = 1_000;
 /** Calls that addresses cost beyond the call that names them. */
 export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
-/** What a limit says about one call. */
 export type RateDecision = Readonly<{
   allowed: boolean;
   state: RateLimitState;
-  /** Whole seconds until a call is allowed again; 0 when this one is. */
+  /** Whole seconds; 0 if the call is allowed. */
   retryAfter: number;
 }>;
 
-/** The part of a plan that the rate follows from. */
 export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 
-/** What a family took here, for the other gateways. */
+/** Tokens taken by a family, for the other gateways. */
 export type TokenReport = Readonly<{
   familyId: string;
-  /** Since a telling was heard last. */
+  /** Since the last acknowledged report. */
   taken: number;
-  /** The same for as long as none was heard: what comes again under it is not to be counted again. */
+  /** Unchanged until a report is acknowledged, so that repeated reports are counted once. */
   reportId: number;
-  /** Tokens that are missing here until the bucket is full, with those: what was taken beyond them has come back. */
+  /** Tokens missing until the bucket is full, including `taken`. Older ones have been refilled. */
   missing: number;
   perSecond: number;
   capacity: number;
@@ -35,40 +33,39 @@ export type TokenReport = Readonly<{
 
 /** Token bucket of one key family. A token is one call. */
 export type RateBucket = {
-  /** Whose it is; null: it was forgotten. */
+  /** Null after eviction. */
   limiter: RateLimiter | null;
   tokens: number;
   filledAtMs: number;
-  /** As of the plan when it was asked last. */
+  /** As of the plan when last used. */
   perSecond: number;
   capacity: number;
-  /** Tokens that were taken and that other gateways may not have heard of. */
+  /** Tokens taken that other gateways may not know of. */
   unreported: number;
-  /** Those of them that are in the telling that is under way, and its number. */
+  /** Tokens and number of the report in progress. */
   reporting: number;
   reportId: number;
-  /** The part of one of so many gateways, while none hears of the others. */
+  /** Share of one of `gateways`, while they have no contact. */
   share: number;
   gateways: number;
 };
 
-/** Where a key caches its bucket. */
 type BucketCache = { rateBucket: RateBucket | null };
 
 type RateLimiterOptions = Readonly<{
   familiesMax?: number;
-  /** Whether other gateways are to hear what is taken. */
+  /** Whether tokens are shared with other gateways. */
   isShared?: boolean;
 }>;
 
 /**
- * Token buckets in memory, one per key family: `rpcBurst` tokens at most, `rpcPerSecond` more each second. Old
- * families that no longer call are forgotten, which is as if their bucket had filled up again. Where several gateways
- * share a limit, each decides by its own bucket, and now and then learns how full it is when all are counted.
+ * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`. An evicted family starts
+ * with a full bucket. Gateways that share a limit each decide by their own bucket, which is corrected now and
+ * then by the total of all.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;
-  /** Families that asked lately; null where nothing is shared. */
+  /** Families used lately; null if not shared. */
   readonly #tracked: TrackedSet | null;
   #gateways = 1;
   #lastReportId = 0;
@@ -81,10 +78,9 @@ export class RateLimiter {
   }
 
   /**
-   * Takes tokens of the family if there is one; what it has not is taken from those to come.
-   * @param nowMs - milliseconds of a clock that does not run backwards.
-   * @param seat - of the key, where its family has one.
-   * @returns null when the plan sets no limit.
+   * Takes tokens if at least one is left; the bucket may go negative.
+   * @param nowMs - monotonic milliseconds.
+   * @returns null if the plan has no rate limit.
    */
   take(
     familyId: string,
@@ -97,7 +93,7 @@ export class RateLimiter {
     const bucket = this.#cachedBucket(keyState) ?? this.#bucketFor(familyId, nowMs, keyState);
     bucket.perSecond = limits.rpcPerSecond;
     bucket.capacity = Math.max(1, limits.rpcBurst);
-    // A new one is full.
+    // A new bucket is full.
     if (bucket.tokens === Number.POSITIVE_INFINITY) bucket.tokens = bucket.capacity;
     this.#fill(bucket, nowMs);
     const allowed = this.#available(bucket) >= 1;
@@ -111,7 +107,7 @@ export class RateLimiter {
     return decide(allowed, this.#available(bucket), this.#shareOf(bucket.capacity), perSecond);
   }
 
-  /** What families took that asked lately, of no more than so many families. */
+  /** Reports of families used lately, at most `familiesMax`. */
   takeReports(familiesMax: number, nowMs: number): TokenReport[] {
     const names = this.#tracked?.next(familiesMax) ?? [];
     return names.flatMap((familyId) => {
@@ -121,8 +117,8 @@ export class RateLimiter {
   }
 
   /**
-   * Takes in how many tokens of a family are missing when all gateways are counted, with what was told of here last.
-   * @param missing - may be more than the bucket holds: then nothing is let through until that is paid back.
+   * Applies the total of missing tokens over all gateways, which acknowledges the last report.
+   * @param missing - may exceed the capacity; the family is then refused until it is refilled.
    */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
@@ -135,7 +131,7 @@ export class RateLimiter {
     bucket.gateways = 1;
   }
 
-  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  /** Sets the number of gateways that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
@@ -148,7 +144,6 @@ export class RateLimiter {
     return { familyId, taken: unreported, reportId, missing, perSecond, capacity };
   }
 
-  /** What may be taken: all there is, or this gateway's part. */
   #available({ tokens, share }: RateBucket): number {
     return this.#gateways > 1 ? share : tokens;
   }
@@ -170,7 +165,6 @@ export class RateLimiter {
     return Math.max(1, capacity / this.#gateways);
   }
 
-  /** The bucket that was found last for the key, if it still is in use here. */
   #cachedBucket(keyState: BucketCache | null): RateBucket | null {
     const bucket = keyState === null ? null : keyState.rateBucket;
     return bucket !== null && bucket.limiter === this ? bucket : null;
@@ -201,9 +195,9 @@ export class RateLimiter {
 }
 
 /**
- * `resetSeconds` is the time until there is a token again when there is none, otherwise until the bucket is
- * full; so Retry-After never points earlier than it (IETF draft ratelimit-headers §3.3). A window is whole seconds there,
- * so the time that fills an empty bucket is rounded up: who spreads `limit` calls over it is never refused.
+ * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
+ * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded
+ * up: a client that spreads `limit` calls over it is never refused.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

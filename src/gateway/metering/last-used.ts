@@ -1,11 +1,10 @@
 import type { KeyId } from '../auth/key-record.ts';
 
-/** When a key was used last, and from where. */
 export type LastUse = Readonly<{
   keyId: KeyId;
   /** Unix milliseconds. */
   at: number;
-  /** The client's address; null where only messages were sent on an open connection. */
+  /** Client address; null if only messages were sent on an open connection. */
   from: string | null;
 }>;
 
@@ -18,20 +17,18 @@ export type UseEntry = {
   savedFrom: string | null;
 };
 
-/** Where a key caches its entry. */
 type UseCache = { lastUse: UseEntry | null };
 
-/** What holds when nothing else is said. */
 export const lastUsedOptions = { keysMax: 200_000, minIntervalMs: 20_000 } as const;
 
 export type LastUsedOptions = Readonly<{
-  /** Keys that are remembered; the use of others is not noted until some have been idle. */
+  /** Tracked keys; further ones are ignored until some are evicted. */
   keysMax?: number;
-  /** A key that goes on from the same address is told no more often, in milliseconds. */
+  /** Minimum milliseconds between saves of a key whose address does not change. */
   minIntervalMs?: number;
 }>;
 
-/** The last use of each key since it was told. To note one allocates nothing but for a key's first. */
+/** Tracks the last use of each key until it is saved. Allocates only with a key's first use. */
 export class LastUsedTracker {
   readonly #uses = new Map<KeyId, UseEntry>();
   readonly #keysMax: number;
@@ -43,12 +40,11 @@ export class LastUsedTracker {
     this.#minIntervalMs = minIntervalMs;
   }
 
-  /** Keys that are remembered. */
   get size(): number {
     return this.#uses.size;
   }
 
-  /** @param from - null: from where it was before. @param nowMs - Unix milliseconds. @param seat - the key's. */
+  /** @param from - null: address unchanged. @param nowMs - Unix milliseconds. */
   record(id: KeyId, from: string | null, nowMs: number, keyState: UseCache | null = null): void {
     const cached = keyState === null ? null : keyState.lastUse;
     const use = cached !== null && cached.tracker === this ? cached : this.#findOrCreate(id, keyState);
@@ -57,7 +53,6 @@ export class LastUsedTracker {
     if (from !== null) use.from = from;
   }
 
-  /** null: there is no room for another. */
   #findOrCreate(id: KeyId, keyState: UseCache | null): UseEntry | null {
     const use = this.#uses.get(id) ?? this.#create(id);
     if (keyState !== null) keyState.lastUse = use;
@@ -72,8 +67,9 @@ export class LastUsedTracker {
   }
 
   /**
-   * What is to be told: uses from another address than was told, or a step later; and the last one of a key that has been
-   * idle for a step. @param nowMs - Unix milliseconds.
+   * Uses to save: from another address than saved, or an interval later; and the last use of a key idle for
+   * an interval.
+   * @param nowMs - Unix milliseconds.
    */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
@@ -84,7 +80,6 @@ export class LastUsedTracker {
     return uses;
   }
 
-  /** Says that these were stored. */
   markSaved(uses: readonly LastUse[]): void {
     for (const { keyId, at, from } of uses) {
       const use = this.#uses.get(keyId);
@@ -94,7 +89,7 @@ export class LastUsedTracker {
     }
   }
 
-  /** Forgets keys whose last use is told, and which are idle. @param nowMs - Unix milliseconds. */
+  /** Evicts idle keys whose last use is saved. @param nowMs - Unix milliseconds. */
   evictIdle(nowMs: number): void {
     for (const [keyId, use] of this.#uses) {
       const { at, from, savedAt, savedFrom } = use;
