@@ -10,7 +10,7 @@ import { failedAuthOptions } from '../gateway/auth/failed-auth-limiter.ts';
 import { defaultPlanLimits as planLimits } from '../gateway/auth/key-record.ts';
 import { messageRateOptions } from '../gateway/limits/message-rate-limiter.ts';
 import { usageMeterOptions } from '../gateway/metering/usage-meter.ts';
-import { subscriptionLimits as holding } from '../gateway/websocket/subscription-limits.ts';
+import { subscriptionLimits as holding } from '../gateway/websocket/session.ts';
 import { topicHubOptions as topic } from '../gateway/websocket/topic-hub.ts';
 import { networks } from '../protocol/call.ts';
 import { products } from '../protocol/product.ts';

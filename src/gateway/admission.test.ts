@@ -111,8 +111,8 @@ describe('who may come in', () => {
   });
 
   it.each([
-    ['revoked', { state: 'revoked' }],
-    ['disabled', { state: 'disabled' }],
+    ['revoked', { status: 'revoked' }],
+    ['disabled', { status: 'disabled' }],
     ['expired', { expiresAt: 1 }],
   ] as const)('is told the same with a %s key as with one that never was, rules or not', (_, change) => {
     const { text, record } = keyOf({ rules: { ...unrestrictedRules, cidrs: ['198.51.100.1'] } });

@@ -23,11 +23,10 @@ const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome
   const body = Buffer.from(`{"told":${reported},"params":${params ?? 'null'}}`);
   return { response: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
-const admit = ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY'));
+const admit = ({ credential }: Caller) =>
+  credential === 'good' ? { startedAt: 0 } : new Failure('INVALID_KEY');
 const behind: RequestHandler = {
   admit,
-  preAdmit: (caller) => admit(caller) ?? { startedAt: 0 },
-  serve: async (request) => outcomeOf(request),
   dispatch: (request, replier) => {
     replier.respond(outcomeOf(request));
     return { cancel: () => {} };

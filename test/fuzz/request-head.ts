@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readTraceparent, TraceSampler } from '../../src/gateway/telemetry/trace-context.ts';
+import { readTraceparent, TraceSampler } from '../../src/gateway/telemetry/request-log.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { sessionOf } from '../../src/servers/caller.ts';
 import { decodeHead, isGrpc } from '../../src/servers/grpc/decode.ts';
@@ -9,10 +9,10 @@ import { accepted } from './engine/accepted.ts';
 
 export const from = 'clients';
 export const covers = [
-  'gateway/telemetry/trace-context.ts',
-  'servers/caller.ts',
+  'gateway/telemetry/request-log.ts',
+  'servers/credential.ts',
   'servers/grpc/decode.ts',
-  'servers/caller.ts',
+  'servers/session-header.ts',
 ];
 
 /** The target of a request, then its fields, a line each. */

@@ -4,7 +4,7 @@ import { defaultPlanLimits as plan } from '../../src/gateway/auth/key-record.ts'
 import { messageRateOptions } from '../../src/gateway/limits/message-rate-limiter.ts';
 import { confirmationLimits } from '../../src/gateway/rest/confirmations.ts';
 import { restLimits } from '../../src/gateway/rest/rest-gateway.ts';
-import { subscriptionLimits } from '../../src/gateway/websocket/subscription-limits.ts';
+import { subscriptionLimits } from '../../src/gateway/websocket/session.ts';
 import { topicHubOptions } from '../../src/gateway/websocket/topic-hub.ts';
 import { FILTER_ADDRESSES_MAX } from '../../src/protocol/pubsub/transaction-filter.ts';
 import { envelopeLimits } from '../../src/protocol/request-envelope.ts';

@@ -23,8 +23,6 @@ const called = () => {
 };
 const nobody: RequestHandler = {
   admit: called,
-  preAdmit: called,
-  serve: called,
   dispatch: called,
   recordInvalidRequest: called,
 };

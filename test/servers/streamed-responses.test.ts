@@ -81,9 +81,7 @@ afterEach(() => server.drain(0));
 /** A server that answers every call with a long result. */
 async function start(raw: boolean, next: () => Coming): Promise<string> {
   const door: RequestHandler = {
-    admit: () => null,
-    preAdmit: () => ({ startedAt: 0 }),
-    serve: () => Promise.reject(new Error('asked for the whole')),
+    admit: () => ({ startedAt: 0 }),
     dispatch: (_request, { stream }) => {
       coming = next();
       stream?.respondStream(coming, { rateLimit: null });

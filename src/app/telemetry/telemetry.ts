@@ -14,10 +14,8 @@ import {
 import { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
 import { OtlpExporter } from '../../gateway/telemetry/otlp-exporter.ts';
 import { RequestCounters } from '../../gateway/telemetry/request-counters.ts';
-import { RequestLog } from '../../gateway/telemetry/request-log.ts';
-import { RequestWatch } from '../../gateway/telemetry/request-watch.ts';
+import { RequestLog, TraceSampler } from '../../gateway/telemetry/request-log.ts';
 import { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
-import { TraceSampler } from '../../gateway/telemetry/trace-context.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
@@ -33,8 +31,8 @@ import { Metrics, type ServerFacts } from './metrics.ts';
 
 /** What the service tells of its requests, its connections, its nodes and itself. */
 export type Telemetry = Readonly<{
-  /** For the gates: they tell of every request and every long connection. */
-  watch: RequestWatch;
+  requestLog: RequestLog;
+  counters: RequestCounters;
   submissions: SubmissionLog;
   connections: LiveConnections;
   /** For the control API. */
@@ -211,7 +209,8 @@ export function openTelemetry(
   const pages: Metrics[] = [];
   let stopLossWatch = (): void => {};
   return {
-    watch: new RequestWatch(requests, counters),
+    requestLog: requests,
+    counters,
     submissions,
     connections,
     log: logFacts(requestLog, openTails(configuration, log)),

@@ -123,7 +123,7 @@ function connectionSync(
 ): LimitSync {
   return {
     nextCommand({ isRefresh, isReset }) {
-      const held = connections.report(namesMax, isReset ? 'anew' : isRefresh ? 'next' : null);
+      const held = connections.report(namesMax, isReset ? 'restart' : isRefresh ? 'next' : null);
       if (held.length === 0) return null;
       return {
         name: 'places',

@@ -147,7 +147,7 @@ describe('the key directory', () => {
   it('lets in no revoked key when so many were revoked that it has forgotten some', () => {
     directory = new KeyDirectory({ peppers, revokedMax: 1 });
     const keys = [admit('rpc'), admit('rpc')];
-    directory.apply(keys.map(({ record }) => ({ ...record, state: 'revoked', version: 2 })));
+    directory.apply(keys.map(({ record }) => ({ ...record, status: 'revoked' as const, version: 2 })));
     expect(keys.map(({ text }) => tell(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
     directory.setStoreReachable(true);
     expect(keys.map(({ text }) => tell(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
@@ -255,7 +255,7 @@ describe('the key directory', () => {
     expect(directory.find(record.id)).toBe(used);
     directory.apply([{ ...record, version: 3 }]);
     const changed = directory.find(record.id);
-    expect(changed).toMatchObject({ version: 3, seat: {} });
+    expect(changed).toMatchObject({ version: 3, keyState: {} });
     expect(changed?.keyState).not.toBe(used.keyState);
     expect(directory.authenticate(text, NOW)).toBe(changed);
   });
@@ -278,7 +278,7 @@ describe('the key directory', () => {
     const changed = keys.map(({ record }, at) => ({
       ...record,
       version: 2,
-      state: at % 2 === 0 ? ('disabled' as const) : record.status,
+      status: at % 2 === 0 ? ('disabled' as const) : record.status,
       name: 'changed',
     }));
     directory.apply(changed);

@@ -103,7 +103,7 @@ describe('the seat of a key', () => {
 
   it('leads to the account of this month alone, and of this ledger', () => {
     const key = {
-      ...{ customerId: 'anna', planId: 'small', seat },
+      ...{ customerId: 'anna', planId: 'small', keyState: seat },
       limits: { ...defaultPlanLimits, monthlyCredits: 100 },
     };
     const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];

@@ -359,7 +359,7 @@ describe('the gate of gRPC streams', () => {
       keys.apply([{ ...record, planId: 'small', limits, version: 2 }]);
       stream.recordSent(1, 1_000_000);
       expect((await over.promise).code).toBe('QUOTA_EXCEEDED');
-      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, own: 10 }]);
+      expect(quota.accounts()).toMatchObject([{ planId: 'small', limit: 3, local: 10 }]);
     });
 
     it('and says nothing of it to a stream that was closed', () => {
@@ -389,6 +389,6 @@ describe('the gate of gRPC streams', () => {
     standard.refusal = new Error('a secret place');
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
-    expect(lines.join('')).toContain('a gRPC call went wrong');
+    expect(lines.join('')).toContain('Request failed with an internal error');
   });
 });

@@ -32,7 +32,7 @@ it('takes a plan that has become smaller at its word', () => {
 it('tells of so many names at a time: those that changed first, then each once in a round', () => {
   const limit = new ConnectionLimit({ isShared: true });
   for (let i = 0; i < 10; i++) limit.tryAcquire(`f${i}`, 9);
-  const namesOf = (round: 'next' | 'anew' | null) =>
+  const namesOf = (round: 'next' | 'restart' | null) =>
     limit.report(4, round).map(({ name, open }) => name + open);
   expect([namesOf(null), namesOf(null), namesOf(null), namesOf(null)].map(({ length }) => length)).toEqual([
     4, 4, 2, 0,
@@ -42,5 +42,5 @@ it('tells of so many names at a time: those that changed first, then each once i
   expect(namesOf('next')).toEqual(['f02', 'f41', 'f51', 'f61']);
   expect([namesOf(null), namesOf(null)]).toEqual([['f71', 'f81', 'f91'], []]);
   expect(namesOf('next')).toHaveLength(4);
-  expect(namesOf('anew')).toEqual(['f02', 'f11', 'f21', 'f31']);
+  expect(namesOf('restart')).toEqual(['f02', 'f11', 'f21', 'f31']);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
 import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
-import { priceOf } from '../metering/price.ts';
+import { priceOf } from '../metering/usage-meter.ts';
 import { QuotaLedger } from './quota.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
@@ -54,7 +54,7 @@ describe('a quota', () => {
     ledger.spend(soft, 5, NOON);
     expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
-    const told = [{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }];
+    const told = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
     expect([first(), second(), second()]).toEqual([told, told, []]);
   });
 

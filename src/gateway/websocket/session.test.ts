@@ -220,7 +220,7 @@ describe('the session of a connection', () => {
   it('leads calls the way of any other call, metered and priced alike', async () => {
     const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
     expect(String(outcome.response?.body)).toBe('"ok"');
-    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { nature: 'pinned' } }]);
+    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { kind: 'pinned' } }]);
     const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
     expect(usage.drain()).toMatchObject([
       { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
@@ -336,7 +336,7 @@ describe('the session of a connection', () => {
     change({ planId: 'other', limits });
     session.recordSent(1, 300_000);
     expect(usage.drain()).toMatchObject([{ method: 'notifications', credits: 6 }]);
-    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, own: 6 }]);
+    expect(quota.accounts()).toMatchObject([{ planId: 'other', limit: 1_000, local: 6 }]);
     expect(session.limits.subscriptionsMax).toBe(0);
     expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
     usage.drain();

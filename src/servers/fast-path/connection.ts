@@ -152,7 +152,7 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     if (fallback.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
     this.#caller = this.#callers.read(head, bytes);
     const { isPresent, start, end } = head.contentType;
-    const admitted = calls.preAdmit(isPresent ? contentTypes.of(bytes, start, end) : undefined, this.#caller);
+    const admitted = calls.admit(isPresent ? contentTypes.of(bytes, start, end) : undefined, this.#caller);
     if (admitted instanceof Failure) return admitted;
     this.#admitted = admitted;
     return null;

@@ -5,15 +5,16 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network, PendingCall } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/request-envelope.ts';
-import type {
-  AdmittedRequest,
-  Caller,
-  InvalidRequestOutcome,
-  LimitStatus,
-  Outcome,
-  RequestHandler,
-  Responder,
-  RpcRequest,
+import {
+  type AdmittedRequest,
+  type Caller,
+  type InvalidRequestOutcome,
+  type LimitStatus,
+  type Outcome,
+  outcomeOf,
+  type RequestHandler,
+  type Responder,
+  type RpcRequest,
 } from '../../protocol/request-handler.ts';
 import {
   endSingle,
@@ -53,22 +54,14 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** Checks a request by its head. @returns why it is refused, or null. */
-  refusalOf(contentType: string | undefined, caller: Caller): Failure | null {
+  /** Checks the head of a request. A Failure refuses it before its body is read. */
+  admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#networkRefusal(caller) ?? this.#handler.admit(caller, 'rpc', this.#networkOf(caller));
-  }
-
-  /** As `refusalOf`, for a request whose body has arrived already. */
-  preAdmit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
-    if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
-    return this.#networkRefusal(caller) ?? this.#handler.preAdmit(caller, 'rpc', this.#networkOf(caller));
-  }
-
-  /** An invalid key is reported before an unserved network. */
-  #networkRefusal(caller: Caller): Failure | null {
     const refusal = networkRefusal(caller.network, this.options.served());
-    return refusal === null ? null : (this.#handler.admit(caller, 'rpc', null) ?? refusal);
+    if (refusal === null) return this.#handler.admit(caller, 'rpc', this.#networkOf(caller));
+    // An invalid key is reported before an invalid network.
+    const admitted = this.#handler.admit(caller, 'rpc', null);
+    return admitted instanceof Failure ? admitted : refusal;
   }
 
   /** Checked with the head; the pool refuses a network that has lost its nodes since. */
@@ -81,7 +74,7 @@ export class RpcCalls {
     return decodeEnvelope(body, this.options.envelope);
   }
 
-  /** @param admitted - result of `preAdmit` in the same synchronous run; null when it was not called. */
+  /** @param admitted - result of `admit` in the same synchronous run; null when it was not called. */
   dispatch(
     call: EnvelopeCall,
     caller: Caller,
@@ -161,7 +154,7 @@ export class RpcCalls {
       pushFailure(pieces, refusal, item.id);
       return { pieces, ending: refusal, limits: noLimits };
     }
-    const outcome = await this.#handler.serve(this.#requestOf(item, caller), signal);
+    const outcome = await outcomeOf((responder) => this.dispatch(item, caller, responder), signal);
     const refusal = outcome.response === null ? null : reservation.reserve(outcome.response.body.length);
     if (refusal === null) pushOutcome(pieces, outcome, item.id);
     else pushFailure(pieces, refusal, item.id);

@@ -74,9 +74,9 @@ async function receive(
   response: ServerResponse,
   caller: Caller,
 ): Promise<Envelope | null> {
-  const refusal = calls.refusalOf(request.headers['content-type'], caller);
-  if (refusal !== null) {
-    refuse(request, response, refusal);
+  const admitted = calls.admit(request.headers['content-type'], caller);
+  if (admitted instanceof Failure) {
+    refuse(request, response, admitted);
     return null;
   }
   let bytes = 0;

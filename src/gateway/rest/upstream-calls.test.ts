@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CallConcurrencyLimiter } from './call-concurrency.ts';
+import { CallConcurrencyLimiter } from './upstream-calls.ts';
 
 /** A call that ends when it is told to. */
 function held(

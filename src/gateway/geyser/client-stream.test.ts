@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slot } from '../../solana/units.ts';
 import { defaultPlanLimits } from '../auth/key-record.ts';
-import { checkPlan, extraCallsOf } from './request-limits.ts';
+import { checkPlan, extraCallsOf } from './client-stream.ts';
 
 const blocks = (count: number) => ({
   blocks: new Map(Array.from({ length: count }, (_, nth) => [`b${nth}`, {}])),
