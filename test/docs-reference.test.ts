@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentFields } from '../src/config/layers.ts';
+import { contract } from '../src/control/api/contract/contract.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
@@ -7,7 +10,7 @@ import { failuresOf } from '../src/rest-api/failures.ts';
 import { endpoints } from '../src/rest-api/registry.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-handler.ts';
 import { metricFamilies } from './project/metric-families.ts';
-import { blocks, pages, read, rowsIn, table } from './project/pages.ts';
+import { blocks, pages, read, root, rowsIn, table } from './project/pages.ts';
 import { blocksIn, referenceBlocks, withBlocks } from './project/reference-blocks.ts';
 import { type RunningService, startService } from './service/start-service.ts';
 
@@ -100,6 +103,29 @@ describe('the reference of the interfaces', () => {
   it('counts the methods of the embedded ledger', () => {
     const count = Object.keys(rpcHandlers).length;
     expect(read(reference('embedded-ledger'))).toContain(`It answers ${count} methods;`);
+  });
+
+  it('names only routes of the control API that exist', () => {
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`((?:GET|POST|PATCH|DELETE) )(?:\/api\/v1)?(\/[^` ?]*)`/g)]
+        .map(([, verb = '', path = '']) => ({ page, route: `${verb}${path}` }))
+        .filter(({ route }) => /^\w+ \/(customers|keys|tokens|audit|checks|me$|upstreams|secret)\b/.test(route)),
+    );
+    expect(named.length).toBeGreaterThan(60);
+    expect(named.filter(({ route }) => !(route in contract))).toEqual([]);
+  });
+
+  it('names only error codes of the control API that exist', () => {
+    const folder = join(root, 'src/control');
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join('\n');
+    const named = table(reference('control-api'), 'Responses').flatMap(([, codes = '']) =>
+      [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => code),
+    );
+    expect(named.length).toBeGreaterThan(12);
+    expect(named.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
   });
 
   it('names every environment variable', () => {
