@@ -109,7 +109,9 @@ describe('the reference of the interfaces', () => {
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/`((?:GET|POST|PATCH|DELETE) )(?:\/api\/v1)?(\/[^` ?]*)`/g)]
         .map(([, verb = '', path = '']) => ({ page, route: `${verb}${path}` }))
-        .filter(({ route }) => /^\w+ \/(customers|keys|tokens|audit|checks|me$|upstreams|secret)\b/.test(route)),
+        .filter(({ route }) =>
+          /^\w+ \/(customers|keys|tokens|audit|checks|me$|upstreams|secret)\b/.test(route),
+        ),
     );
     expect(named.length).toBeGreaterThan(60);
     expect(named.filter(({ route }) => !(route in contract))).toEqual([]);
@@ -136,6 +138,28 @@ describe('the reference of the interfaces', () => {
     );
     const others = ['SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE', 'SOLWAY_TOKEN'];
     expect([...named].sort()).toEqual([...Object.keys(environmentFields), ...others].sort());
+  });
+});
+
+describe('settings in the documentation', () => {
+  it('exist', () => {
+    const known = new Set<string>();
+    const sections = new Set<string>();
+    let section = '';
+    for (const line of read('config/solway.example.toml').split('\n')) {
+      section = /^(?:# )?\[+([\w.]+)\]+$/.exec(line)?.[1] ?? section;
+      sections.add(section);
+      const name = /^(?:# )?(\w+) = /.exec(line)?.[1];
+      if (name !== undefined) known.add(section === '' ? name : `${section}.${name}`);
+    }
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`([a-z_]+)\.(\w+)(?: = [^`]*)?`/g)]
+        // A file, and an option of grpc-js.
+        .filter(([, group = '', name = '']) => sections.has(group) && !/^(proto|max_receive)/.test(name))
+        .map(([, group, name]) => ({ page, setting: `${group}.${name}` })),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ setting }) => !known.has(setting))).toEqual([]);
   });
 });
 
