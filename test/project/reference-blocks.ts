@@ -32,6 +32,9 @@ export const commands = { up, localnet, keys, upstream, reload, db, operator, co
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
+/** A message as Markdown shows it as it is. */
+const message = (text: string): string => text.replaceAll('<', '\\<');
+
 const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))]
     .map((row) => `| ${row.join(' | ')} |`)
@@ -55,7 +58,7 @@ const errorTable =
       errorRows
         .filter(([, { rest }]) => (rest === true) === isRest)
         .map(([name, row]) => [
-          ...[name, `${row.http}`, `${row.rpc}`, statusOf(row), row.text],
+          ...[name, `${row.http}`, `${row.rpc}`, statusOf(row), message(row.text)],
           written.get(name) ?? '',
         ]),
     );
@@ -92,8 +95,8 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
     tableOf(
       ['name', 'interface', 'message'],
       errorRows.flatMap(([name, { grpcText, restText }]) => [
-        ...(grpcText === undefined ? [] : [[name, 'gRPC', grpcText]]),
-        ...(restText === undefined ? [] : [[name, 'REST', restText]]),
+        ...(grpcText === undefined ? [] : [[name, 'gRPC', message(grpcText)]]),
+        ...(restText === undefined ? [] : [[name, 'REST', message(restText)]]),
       ]),
     ),
   methods: () =>
