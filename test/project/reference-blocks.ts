@@ -20,7 +20,7 @@ import { subscriptions } from '../../src/protocol/subscriptions.ts';
 import { endpoints } from '../../src/rest-api/registry.ts';
 import { documentedLimits } from './documented-limits.ts';
 import { metricFamilies } from './metric-families.ts';
-import { rowsIn } from './pages.ts';
+import { read, rowsIn } from './pages.ts';
 
 /**
  * Parts of docs/ that follow from the code. In a page each stands between `<!-- begin NAME -->` and `<!-- end -->`.
@@ -172,3 +172,7 @@ export function withBlocks(text: string): string {
 
 /** The names of the blocks of a page. */
 export const blocksIn = (text: string): string[] => [...text.matchAll(BLOCK)].map(([, , name = '']) => name);
+
+/** The rows of a block of a page. */
+export const rowsOfBlock = (page: string, name: string): string[][] =>
+  rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');
