@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { environmentFields } from '../src/config/layers.ts';
+import { contract } from '../src/control/api/contract/contract.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
@@ -7,15 +10,10 @@ import { failuresOf } from '../src/rest-api/endpoint.ts';
 import { endpoints } from '../src/rest-api/registry.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-handler.ts';
 import { metricFamilies } from './project/metric-families.ts';
-import { blocks, pages, read, rowsIn, table } from './project/pages.ts';
-import { blocksIn, referenceBlocks, withBlocks } from './project/reference-blocks.ts';
-import { type RunningService, startService } from './service/start-service.ts';
+import { blocks, pages, read, root, table } from './project/pages.ts';
+import { blocksIn, referenceBlocks, rowsOfBlock, withBlocks } from './project/reference-blocks.ts';
 
 const reference = (name: string): string => `docs/reference/${name}.md`;
-
-/** The rows of a generated block. */
-const block = (page: string, name: string): string[][] =>
-  rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');
 
 describe('the generated parts of the documentation', () => {
   it.each(pages.map((page) => [page]))('%s is current; else run npm run docs:reference', (page) => {
@@ -35,7 +33,7 @@ describe('the generated parts of the documentation', () => {
     );
     expect(names.length).toBeGreaterThan(8);
     for (const { page, name } of names) {
-      const rows = block(page, name);
+      const rows = rowsOfBlock(page, name);
       expect(rows.length).toBeGreaterThan(3);
       expect(rows.filter((row) => (row.at(-1) ?? '') === '' || row.includes('unknown'))).toEqual([]);
     }
@@ -43,7 +41,10 @@ describe('the generated parts of the documentation', () => {
 });
 
 describe('the reference of errors', () => {
-  const rows = [...block(reference('errors'), 'errors'), ...block(reference('errors'), 'rest-errors')];
+  const rows = [
+    ...rowsOfBlock(reference('errors'), 'errors'),
+    ...rowsOfBlock(reference('errors'), 'rest-errors'),
+  ];
 
   it('has every failure, also those of each REST endpoint', () => {
     const names = rows.map(([name]) => name);
@@ -102,6 +103,31 @@ describe('the reference of the interfaces', () => {
     expect(read(reference('embedded-ledger'))).toContain(`It answers ${count} methods;`);
   });
 
+  it('names only routes of the control API that exist', () => {
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`((?:GET|POST|PATCH|DELETE) )(?:\/api\/v1)?(\/[^` ?]*)`/g)]
+        .map(([, verb = '', path = '']) => ({ page, route: `${verb}${path}` }))
+        .filter(({ route }) =>
+          /^\w+ \/(customers|keys|tokens|audit|checks|me$|upstreams|secret)\b/.test(route),
+        ),
+    );
+    expect(named.length).toBeGreaterThan(60);
+    expect(named.filter(({ route }) => !(route in contract))).toEqual([]);
+  });
+
+  it('names only error codes of the control API that exist', () => {
+    const folder = join(root, 'src/control');
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join('\n');
+    const named = table(reference('control-api'), 'Responses').flatMap(([, codes = '']) =>
+      [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => code),
+    );
+    expect(named.length).toBeGreaterThan(12);
+    expect(named.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
+  });
+
   it('names every environment variable', () => {
     const named = new Set(
       [...read(reference('cli')).matchAll(/`(SOLWAY_[A-Z_]+|DATABASE_URL|REDIS_URL)`/g)].map(
@@ -113,6 +139,28 @@ describe('the reference of the interfaces', () => {
   });
 });
 
+describe('settings in the documentation', () => {
+  it('exist', () => {
+    const known = new Set<string>();
+    const sections = new Set<string>();
+    let section = '';
+    for (const line of read('config/solway.example.toml').split('\n')) {
+      section = /^(?:# )?\[+([\w.]+)\]+$/.exec(line)?.[1] ?? section;
+      sections.add(section);
+      const name = /^(?:# )?(\w+) = /.exec(line)?.[1];
+      if (name !== undefined) known.add(section === '' ? name : `${section}.${name}`);
+    }
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`([a-z_]+)\.(\w+)(?: = [^`]*)?`/g)]
+        // A file, and an option of grpc-js.
+        .filter(([, group = '', name = '']) => sections.has(group) && !/^(proto|max_receive)/.test(name))
+        .map(([, group, name]) => ({ page, setting: `${group}.${name}` })),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ setting }) => !known.has(setting))).toEqual([]);
+  });
+});
+
 describe('metrics in the documentation', () => {
   it('exist', () => {
     const families = metricFamilies.map(({ name }) => name);
@@ -121,39 +169,5 @@ describe('metrics in the documentation', () => {
     );
     expect(named.length).toBeGreaterThan(families.length);
     expect(named.filter(({ name }) => !families.includes(name))).toEqual([]);
-  });
-
-  describe('of a running service', () => {
-    let service: RunningService;
-    beforeAll(async () => {
-      service = await startService({
-        configuration: '[localnet]\nslot_ms = 50\n[metrics]\nopen = true\n',
-      });
-    });
-    afterAll(() => service?.stop());
-
-    it('have the labels that the reference names', async () => {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${service.key}` };
-      await fetch(service.ready.rpcUrl, { method: 'POST', headers, body });
-      const text = await (await fetch(`${service.ready.url}/metrics`)).text();
-      const labels = new Map(
-        [...text.matchAll(/^([a-z_0-9]+)(?:\{([^}]*)\})? /gm)].map(([, name = '', pairs = '']) => [
-          name.replace(/_(bucket|sum|count)$/, ''),
-          [...pairs.matchAll(/(\w+)="/g)]
-            .map(([, label = '']) => label)
-            .filter((label) => label !== 'worker'),
-        ]),
-      );
-      const rows = block(reference('metrics'), 'metrics');
-      expect(rows.length).toBe(metricFamilies.length);
-      for (const [cell = '', , , written = ''] of rows) {
-        const name = cell.slice(1, -1);
-        const named = [...written.matchAll(/`(\w+)`/g)].map(([, label]) => label);
-        const seen = labels.get(name);
-        if (seen !== undefined) expect([name, named.filter((label) => label !== 'le')]).toEqual([name, seen]);
-      }
-      expect(labels.size).toBeGreaterThan(35);
-    });
   });
 });

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../src/config/configuration.ts';
+import { metricFamilies } from './project/metric-families.ts';
 import { blocks, codeBlocks, pages, root } from './project/pages.ts';
+import { rowsOfBlock } from './project/reference-blocks.ts';
 import { eventually } from './service/eventually.ts';
 import { temporaryFolder } from './service/program.ts';
 import { createRpcClient } from './service/rpc-client.ts';
@@ -66,7 +68,9 @@ describe('code in the documentation', () => {
 describe('code in the documentation, run against the service', () => {
   let service: RunningService;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({
+      configuration: '[localnet]\nslot_ms = 50\n[metrics]\nopen = true\n',
+    });
   });
   afterAll(() => service?.stop());
 
@@ -136,6 +140,26 @@ describe('code in the documentation, run against the service', () => {
     });
     const [, shownInvalid = ''] = blocks('docs/reference/errors.md', 'json');
     expect(await invalid.json()).toEqual(JSON.parse(shownInvalid));
+  });
+
+  it('reports metrics with the labels of the reference', async () => {
+    await createRpcClient(service.ready.rpcUrl, service.key).call('getSlot', []);
+    const text = await (await fetch(`${service.ready.url}/metrics`)).text();
+    const labels = new Map(
+      [...text.matchAll(/^([a-z_0-9]+)(?:\{([^}]*)\})? /gm)].map(([, name = '', pairs = '']) => [
+        name.replace(/_(bucket|sum|count)$/, ''),
+        [...pairs.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+      ]),
+    );
+    const rows = rowsOfBlock('docs/reference/metrics.md', 'metrics');
+    expect(rows.length).toBe(metricFamilies.length);
+    for (const [cell = '', , , written = ''] of rows) {
+      const name = cell.slice(1, -1);
+      const named = [...written.matchAll(/`(\w+)`/g)].map(([, label]) => label);
+      const seen = labels.get(name);
+      if (seen !== undefined) expect([name, named.filter((label) => label !== 'le')]).toEqual([name, seen]);
+    }
+    expect(labels.size).toBeGreaterThan(35);
   });
 
   it('subscribes to slots in the first tutorial', async () => {

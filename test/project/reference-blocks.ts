@@ -20,7 +20,7 @@ import { subscriptions } from '../../src/protocol/subscriptions.ts';
 import { endpoints } from '../../src/rest-api/registry.ts';
 import { documentedLimits } from './documented-limits.ts';
 import { metricFamilies } from './metric-families.ts';
-import { rowsIn } from './pages.ts';
+import { read, rowsIn } from './pages.ts';
 
 /**
  * Parts of docs/ that follow from the code. In a page each stands between `<!-- begin NAME -->` and `<!-- end -->`.
@@ -31,6 +31,9 @@ type Block = (written: ReadonlyMap<string, string>) => string;
 export const commands = { up, localnet, keys, upstream, reload, db, operator, config, doctor };
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** A message as Markdown shows it as it is. */
+const message = (text: string): string => text.replaceAll('<', '\\<');
 
 const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))]
@@ -55,7 +58,7 @@ const errorTable =
       errorRows
         .filter(([, { rest }]) => (rest === true) === isRest)
         .map(([name, row]) => [
-          ...[name, `${row.http}`, `${row.rpc}`, statusOf(row), row.text],
+          ...[name, `${row.http}`, `${row.rpc}`, statusOf(row), message(row.text)],
           written.get(name) ?? '',
         ]),
     );
@@ -92,8 +95,8 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
     tableOf(
       ['name', 'interface', 'message'],
       errorRows.flatMap(([name, { grpcText, restText }]) => [
-        ...(grpcText === undefined ? [] : [[name, 'gRPC', grpcText]]),
-        ...(restText === undefined ? [] : [[name, 'REST', restText]]),
+        ...(grpcText === undefined ? [] : [[name, 'gRPC', message(grpcText)]]),
+        ...(restText === undefined ? [] : [[name, 'REST', message(restText)]]),
       ]),
     ),
   methods: () =>
@@ -169,3 +172,7 @@ export function withBlocks(text: string): string {
 
 /** The names of the blocks of a page. */
 export const blocksIn = (text: string): string[] => [...text.matchAll(BLOCK)].map(([, , name = '']) => name);
+
+/** The rows of a block of a page. */
+export const rowsOfBlock = (page: string, name: string): string[][] =>
+  rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');
