@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => door.stop());
 
 // It listens a moment after it has read the acknowledgement, and misses what it reads together with that.
-it('@solana/kit hears what is known when it subscribes', async () => {
+it('receives state that is already known when @solana/kit subscribes', async () => {
   const subscriptions = kit.createSolanaRpcSubscriptions(door.url(door.createKey()));
   const signature = kit.signature(
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',

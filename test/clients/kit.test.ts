@@ -126,7 +126,7 @@ describe('@solana/kit through the gateway', () => {
     });
 
     it.each(['json', 'jsonParsed', 'base64'] as const)(
-      'is read back by getTransaction as %s',
+      'is returned by getTransaction as %s',
       async (encoding) => {
         // Kit types each encoding apart; what is common to all is checked here, the rest below.
         const config = {
@@ -141,7 +141,7 @@ describe('@solana/kit through the gateway', () => {
       },
     );
 
-    it('shows the transfer when parsed, and the very bytes as base64', async () => {
+    it('is returned parsed, and as its exact bytes in base64', async () => {
       const parsed = await rpc
         .getTransaction(signature, {
           ...CONFIRMED,
@@ -163,7 +163,7 @@ describe('@solana/kit through the gateway', () => {
       expect(wire.includes(Buffer.from(getAddressEncoder().encode(to)))).toBe(true);
     });
 
-    it('stands in its block', async () => {
+    it('is in its block', async () => {
       const found = await rpc
         .getTransaction(signature, { ...CONFIRMED, encoding: 'json', maxSupportedTransactionVersion: 0 })
         .send();
@@ -197,7 +197,7 @@ describe('@solana/kit through the gateway', () => {
     expect(await page({ before: newestFirst[0]!, until: newestFirst[3]! })).toEqual(newestFirst.slice(1, 3));
   });
 
-  it('simulates without effect', async () => {
+  it('simulates without side effects', async () => {
     const payer = await funded(1n);
     const to = (await generateKeyPairSigner()).address;
     const transaction = await sign(payer, [
@@ -215,7 +215,7 @@ describe('@solana/kit through the gateway', () => {
     expect(await balance(to)).toBe(0n);
   });
 
-  it('answers a failing transaction with the preflight error and its logs', async () => {
+  it('returns the preflight error and logs of a failing transaction', async () => {
     const payer = await funded(1n);
     const to = (await generateKeyPairSigner()).address;
     const error = await send(payer, [

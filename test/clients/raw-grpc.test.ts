@@ -190,7 +190,7 @@ const finalized = (slot: number) => (update: Read) =>
 /** Names come in the order of the request; the published client sends its filters in any. */
 const inOrder = (update: Read): Read => ({ ...update, filters: (update.filters as string[]).toSorted() });
 
-describe('two clients who ask for the same', () => {
+describe('two clients with the same request', () => {
   const pairs = new Map<string, Pair>();
   let [first, last] = [0, 0];
 
@@ -225,7 +225,7 @@ describe('two clients who ask for the same', () => {
     ['processed', 'Subscribe', kinds],
     ['confirmed, with parts of data', 'Subscribe', kinds],
     ['before they are run', 'SubscribeDeshred', ['deshredTransaction', 'slot']],
-  ])('hear the same, in the same bytes: %s', (name, call, told) => {
+  ])('receive the same bytes: %s', (name, call, told) => {
     const { bytes, theirs } = pairs.get(name)!.between(first, last);
     expect(theirs.length).toBeGreaterThan(20);
     expect(theirs.map(inOrder)).toEqual(bytes.map(({ read }) => inOrder(read)));
@@ -249,7 +249,7 @@ const unary = (name: string, request: object): Promise<Buffer> => {
   });
 };
 
-describe('a call with one answer', () => {
+describe('a unary call', () => {
   const commitment = CommitmentLevel.CONFIRMED;
   let blockhash = '';
 
@@ -269,7 +269,7 @@ describe('a call with one answer', () => {
       (client) => client.isBlockhashValid(blockhash, commitment),
     ],
     ['SubscribeReplayInfo', () => ({}), (client) => client.subscribeReplayInfo()],
-  ])('is answered to both with the same bytes: %s', async (name, request, ask) => {
+  ])('returns the same bytes to both: %s', async (name, request, ask) => {
     const client = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
     const { [name === 'Ping' ? 'PongResponse' : `${name}Response`]: codec } = published;
     let told: [before: unknown, bytes: Buffer, after: unknown];
@@ -337,7 +337,7 @@ describe('reflection', () => {
     file_descriptor_response?: { file_descriptor_proto: Buffer[] };
   };
 
-  it('tells to code that is made from itself which services there are, and all that code for them needs', async () => {
+  it('describes its services completely through reflection', async () => {
     const { requestSerialize, responseDeserialize } = await reflectionCode();
     const ask = (question: object) =>
       reflect(question, requestSerialize, (bytes) => responseDeserialize(bytes) as Answer);

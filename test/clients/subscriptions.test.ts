@@ -43,7 +43,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
 
   const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 
-  it('confirms by its subscription, also a transaction that landed long before', async () => {
+  it('confirms by subscription, also a transaction that landed long before', async () => {
     const to = Keypair.generate().publicKey;
     const signature = await airdrop(to)();
     const latest = await connection.getLatestBlockhash();
@@ -57,7 +57,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('subscribes at the address that it derives from an https URL without a port', async () => {
+  it('subscribes at the WebSocket URL derived from an https URL without a port', async () => {
     const { pathname, search, host } = new URL(`${service.ready.rpcUrl}?api-key=${service.key}`);
     const { _rpcWsEndpoint: derived } = new Connection(
       `https://rpc.example${pathname}${search}`,
@@ -76,7 +76,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (derivedConnection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  it('hears that a signature was received', async () => {
+  it('receives a receivedSignature notification', async () => {
     const payer = Keypair.generate();
     const latest = await connection.getLatestBlockhash();
     const funding = await airdrop(payer.publicKey)();
@@ -95,7 +95,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(told).toEqual({ type: 'received' });
   });
 
-  it('hears of an account, of a program with a filter and of logs', async () => {
+  it('receives account, filtered program and log notifications', async () => {
     const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
     const account = await first<{ lamports: number }>(
       (listener) => connection.onAccountChange(one.publicKey, listener, { commitment: 'confirmed' }),
@@ -123,7 +123,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     }
   });
 
-  it('hears of slots, their progress and roots', async () => {
+  it('receives slot, slotsUpdates and root notifications', async () => {
     const slot = await first<{ slot: number; parent: number }>(
       (listener) => connection.onSlotChange(listener),
       (id) => connection.removeSlotChangeListener(id),
@@ -169,7 +169,7 @@ describe('@solana/kit through the gateway', () => {
 
   const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
 
-  it('confirms an airdrop and a transfer by its subscriptions', async () => {
+  it('confirms an airdrop and a transfer by subscriptions', async () => {
     const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
     await kit.airdropFactory({ rpc, rpcSubscriptions } as never)({
@@ -194,7 +194,7 @@ describe('@solana/kit through the gateway', () => {
     expect((await rpc.getBalance(to.address, confirmed).send()).value).toBe(1_000_000_000n);
   });
 
-  it('hears of accounts, programs and logs with exact numbers', async () => {
+  it('receives account, program and log notifications with exact numbers', async () => {
     const subscriptions = subscriptionsOf();
     const [one, two, three] = await Promise.all([1, 2, 3].map(() => kit.generateKeyPairSigner()));
     const account = await first(
@@ -217,7 +217,7 @@ describe('@solana/kit through the gateway', () => {
     expect(logs.value).toMatchObject({ err: null });
   });
 
-  it('hears that a signature was received, and then what came of it', async () => {
+  it('receives receivedSignature and then the result', async () => {
     const [rpc, payer] = [rpcOf(), await kit.generateKeyPairSigner()];
     const funded = await first(subscriptionsOf().accountNotifications(payer.address, confirmed), () =>
       airdrop(payer.address),
@@ -247,7 +247,7 @@ describe('@solana/kit through the gateway', () => {
     expect(values).toEqual(['receivedSignature', { err: null }]);
   });
 
-  it('hears of slots, roots and whole blocks', async () => {
+  it('receives slots, roots and whole blocks', async () => {
     const subscriptions = subscriptionsOf();
     const slot = await first(subscriptions.slotNotifications());
     expect(slot.parent).toBe(slot.slot - 1n);

@@ -148,23 +148,23 @@ const by = (stream: UpdateCollector<SubscribeUpdate>, name: string): SubscribeUp
   stream.updates.filter(({ filters }) => filters.includes(name));
 
 describe('transactions', () => {
-  it('are told by their signature, and no others', () => {
+  it('match by signature only', () => {
     const heard = by(rich, 'bySignature');
     expect(heard.map((update) => isOf(update, sent.some))).toEqual([true]);
   });
 
-  it('that are votes are told to nobody, since the embedded ledger has none, and all others are no votes', () => {
+  it('are never votes: the embedded ledger has none', () => {
     expect(by(rich, 'votes')).toEqual([]);
     expect(namesOf(rich.updates, sent.some)).toEqual(['bySignature', 'noVotes']);
     expect(namesOf(rich.updates, sent.much)).toEqual(['noVotes']);
   });
 
-  it('are told by a cuckoo filter, which is one axis with the list beside it', () => {
+  it('match a cuckoo filter in addition to the account list', () => {
     expect(namesOf(readRaw, sent.some)).toEqual(['both', 'cuckoo']);
     expect(namesOf(readRaw, sent.other)).toEqual(['both']);
   });
 
-  it('are told by the owners of token accounts in them: of all, or of those whose balance changed', () => {
+  it('match the owners of token accounts: all, or those whose balance changed', () => {
     expect(namesOf(readRaw, sent.much)).toEqual(['all', 'changed', 'cuckooOwner']);
     expect(namesOf(readRaw, sent.nothing)).toEqual(['all', 'cuckooOwner']);
     const tokens = readRaw.find((update) => isOf(update, sent.much))!.transaction!.transaction!;
@@ -174,7 +174,7 @@ describe('transactions', () => {
 });
 
 describe('accounts', () => {
-  it('are told by lamports that they have, and by those that they do not have', () => {
+  it('match by lamports, equal and not equal', () => {
     const balances = (name: string): string[][] =>
       by(rich, name).map(({ account }) => [
         encodeBase58(account!.account!.pubkey),
@@ -184,7 +184,7 @@ describe('accounts', () => {
     expect(balances('ne')).toEqual([[other.publicKey.toBase58(), String(2 * SOL)]]);
   });
 
-  it('are told with the parts of their data that are asked for, without those that end behind it', () => {
+  it('carry the requested data slices, except slices beyond the data', () => {
     const parts = by(sliced, 'tokens').map(({ account }) => account!.account!);
     const whole = by(rich, 'tokens').map(({ account }) => account!.account!);
     expect(parts.length).toBeGreaterThan(1);
@@ -208,7 +208,7 @@ describe('blocks', () => {
   it.each([
     ['a list', 'included', some, 'some'],
     ['a cuckoo filter', 'cuckoo', other, 'other'],
-  ] as const)('are all told, thinned by %s', (_what, name, who, what) => {
+  ] as const)('are all delivered, at the rate %s', (_what, name, who, what) => {
     const blocks = by(rich, name);
     expect(blocks.flatMap(signaturesIn)).toEqual([sent[what]!.toString('hex')]);
     expect(blocks.flatMap(keysIn)).toEqual([who.publicKey.toBase58()]);
@@ -218,7 +218,7 @@ describe('blocks', () => {
     expect(Number(holding.updatedAccountCount)).toBeGreaterThan(1);
   });
 
-  it('are told without content where the list names nobody in them', () => {
+  it('have no content when the list names none of their accounts', () => {
     const blocks = by(rich, 'none');
     expect(blocks.length).toBeGreaterThan(5);
     expect(blocks.flatMap((block) => [...signaturesIn(block), ...keysIn(block)])).toEqual([]);

@@ -85,7 +85,7 @@ const inBlock = (updates: readonly SubscribeUpdate[]) => updates.find(({ block }
 describe.each(Object.entries(levels))('a stream of every kind at %s', (name, commitment) => {
   const slots = () => slotsOf(name, first, last);
 
-  it('hears of each slot its content, then block, meta and status, each once', () => {
+  it('delivers the content of each slot, then block, meta and status, each once', () => {
     expect(slots().size).toBeGreaterThan(0);
     for (const [slot, updates] of slots()) {
       const kinds = updates.map((update) => partOf(update)![0]);
@@ -97,7 +97,7 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
     expect([...kinds].toSorted()).toEqual([...content, 'block', 'blockMeta', 'slot'].toSorted());
   });
 
-  it('hears each transaction once, its status behind it, and slots in order', () => {
+  it('delivers each transaction once, then its status, with slots in order', () => {
     const heard = [...slots().values()].flat();
     expect(heard.flatMap((update) => (update.transaction ? [signatureIn(update)] : [])).toSorted()).toEqual(
       expect.arrayContaining(sent.toSorted()),
@@ -113,7 +113,7 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
     expect(numbers.at(-1)).toBe(last);
   });
 
-  it('hears in each block what it heard before it, of each account the last write', () => {
+  it('delivers blocks with the preceding updates and the last write of each account', () => {
     for (const updates of slots().values()) {
       const block = inBlock(updates);
       const newest = new Map(
@@ -145,7 +145,7 @@ describe('an account that is written several times in a slot', () => {
     return more;
   };
 
-  it('is told each time at processed, and once at confirmed and at finalized', () => {
+  it('is delivered for each write at processed, and once at confirmed and at finalized', () => {
     expect(doubled('processed')).toBeGreaterThan(0);
     expect([doubled('confirmed'), doubled('finalized')]).toEqual([0, 0]);
   });

@@ -14,7 +14,7 @@ afterEach(async () => {
   await localnet?.stop();
 });
 
-it('misses nothing when the gateway is restarted under it, and is told nothing twice by either', async () => {
+it('loses and duplicates nothing when the gateway restarts under reconnecting clients', async () => {
   const geyser = ['--geyser-port', '0', '--slot-ms', '100', '--json'];
   localnet = startProgram(['localnet', '--ledger', temporaryFolder('ledger'), '--rpc-port', '0', ...geyser]);
   const [line] = await localnet.said(/^\{"event":"ready".*\}$/m);

@@ -56,7 +56,7 @@ async function inForce(
 }
 
 describe('the published Yellowstone client at the shred stage', () => {
-  it('hears transactions without meta on an ordinary stream', async () => {
+  it('receives transactions without meta on a standard stream', async () => {
     const { url, tell } = await stage();
     const client = await connected(url, undefined);
     const stream = await listen(client, { ...nothing(), transactions: everything });
@@ -69,7 +69,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     expect(encodeBase58(transaction!.transaction!.signature)).toBe(encodeBase58(new Uint8Array(64).fill(2)));
   });
 
-  it('hears transactions with their lookup tables on a deshred stream, and slots', async () => {
+  it('receives transactions with lookup tables, and slots, on a deshred stream', async () => {
     const { url, tell, hub } = await stage();
     const client = await connected(url, undefined);
     const stream = new UpdateCollector<SubscribeUpdateDeshred>(await client.subscribeDeshred());
@@ -90,7 +90,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('is told which filter the shred stage does not have, and what to do', async () => {
+  it('gets an error that names the unsupported filter and the remedy', async () => {
     const { url } = await stage();
     const client = await connected(url, undefined);
     const stream = await listen(client, {
@@ -104,7 +104,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     );
   });
 
-  it('goes on in reconnect mode when the server was away', async () => {
+  it('resumes in reconnect mode after the server was unavailable', async () => {
     const first = await stage();
     const client = await connected(first.url, undefined, {
       enabled: true,
@@ -141,8 +141,8 @@ describe('the published Yellowstone client at the shred stage', () => {
   });
 });
 
-describe('a shred stage behind another', () => {
-  it('tells each thing once, from its entries and its single transactions', async () => {
+describe('a shred stage behind another shred stage', () => {
+  it('delivers each transaction once, from entries and single transactions', async () => {
     const { url, tell, hub } = await stage();
     const server = { name: 'first', url, headers: {} };
     const config = { ...noShreds, entries: [server], deshred: [server] };

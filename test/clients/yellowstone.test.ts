@@ -29,8 +29,8 @@ const transfer = async (lamports: number): Promise<Buffer> =>
 const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a !== undefined && Buffer.from(a).equals(Buffer.from(b));
 
-describe('calls with one answer', () => {
-  it('are answered as JSON-RPC answers them', async () => {
+describe('unary calls', () => {
+  it('return the same values as JSON-RPC', async () => {
     const yellowstone = await client();
     expect(await yellowstone.ping(7)).toMatchObject({ count: 7 });
     const before = await chain.connection.getSlot('processed');
@@ -55,7 +55,7 @@ describe('calls with one answer', () => {
     ['no key', () => undefined, 'No API key'],
     ['a key that is none', () => 'nonsense', 'invalid, inactive or expired'],
     ['a key for JSON-RPC', () => chain.keyOf('rpc'), 'a different product'],
-  ])('are refused with %s, as streams are', async (_what, key, text) => {
+  ])('are refused with %s, as are streams', async (_what, key, text) => {
     const yellowstone = await connected(chain.service.ready.grpcUrl, key());
     await expect(yellowstone.ping(1)).rejects.toMatchObject({ message: expect.any(String) });
     const refused = await yellowstone.ping(1).catch((error: Error & { cause?: unknown }) => error);
@@ -68,7 +68,7 @@ describe('calls with one answer', () => {
   });
 });
 
-describe('a stream of every kind of filter', () => {
+describe('a stream with every kind of filter', () => {
   let stream: UpdateCollector<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
   let good: Buffer;
   let failed: Buffer;
@@ -147,7 +147,7 @@ describe('a stream of every kind of filter', () => {
   }, 60_000);
   afterAll(() => stream?.close());
 
-  it('tells accounts by each axis, and nothing that does not pass', async () => {
+  it('delivers accounts for each criterion, and nothing that does not match', async () => {
     for (const name of ['byAccount', 'byOwner', 'byCuckoo', 'byLamports', 'bySignature']) {
       const { account } = await stream.first(
         ({ filters, account: told }) =>
@@ -164,7 +164,7 @@ describe('a stream of every kind of filter', () => {
     expect(stream.updates.filter(({ filters }) => filters.includes('never'))).toEqual([]);
   });
 
-  it('tells transactions by each axis, with all their names in one message', async () => {
+  it('delivers transactions for each criterion, with all matching filter names in one message', async () => {
     const told = (signature: Uint8Array) =>
       stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
     expect((await told(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
@@ -179,7 +179,7 @@ describe('a stream of every kind of filter', () => {
     expect(stream.updates.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
   });
 
-  it('tells slots by status', async () => {
+  it('delivers slots by status', async () => {
     const { slot } = await stream.first(({ slot: told }) => told?.status === 2);
     const of = (name: string) =>
       stream.updates.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
@@ -189,7 +189,7 @@ describe('a stream of every kind of filter', () => {
     expect(Number(slot?.slot)).toBeGreaterThan(0);
   });
 
-  it('tells blocks whole, their meta, and entries that lead to the blockhash', async () => {
+  it('delivers whole blocks, block meta, and entries that lead to the blockhash', async () => {
     const { slot } = (
       await stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, good))
     ).transaction!;
@@ -211,7 +211,7 @@ describe('a stream of every kind of filter', () => {
     expect(fromNode?.blockhash).toBe(block!.blockhash);
   });
 
-  it('answers a ping, and hears something else when it asks for something else', async () => {
+  it('answers a ping, and applies a new request', async () => {
     await stream.send({ ...nothing(), ping: { id: 41 } });
     expect((await stream.first(({ pong }) => pong !== undefined)).pong?.id).toBe(41);
     await stream.send({ ...nothing(), blocksMeta: { onlyMeta: {} } });
@@ -226,7 +226,7 @@ describe('a stream of every kind of filter', () => {
 });
 
 describe('a stream', () => {
-  it('begins in the past where it asks to', async () => {
+  it('starts at a requested earlier slot', async () => {
     const signature = await transfer(7_000);
     const yellowstone = await client();
     const first = await listen(yellowstone, { ...nothing(), blocksMeta: { meta: {} } });
@@ -253,7 +253,7 @@ describe('a stream', () => {
     stream.close();
   });
 
-  it('is told why it ends when a filter is none', async () => {
+  it('ends with the reason for an invalid filter', async () => {
     const stream = await listen(await client(), {
       ...nothing(),
       accounts: { bad: { account: ['nonsense'], owner: [], filters: [] } },
@@ -264,7 +264,7 @@ describe('a stream', () => {
 });
 
 describe('the shred stage', () => {
-  it('tells transactions before they are run, with its own key', async () => {
+  it('delivers transactions before they execute, with its own key', async () => {
     const deshred = await (await client(chain.keyOf('fs'))).subscribeDeshred();
     const heard: { signature: Uint8Array; at: number }[] = [];
     deshred.on('data', ({ deshredTransaction }) => {

@@ -7,7 +7,7 @@ import type { HttpOptions } from '../../src/servers/http/options.ts';
 import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
-describe.each(serverVariants)('connections of one address at the door of %s', (_name, open) => {
+describe.each(serverVariants)('connections of one address to the %s server', (_name, open) => {
   let door: TestHttpServer;
   afterEach(() => door.stop());
 
@@ -22,7 +22,7 @@ describe.each(serverVariants)('connections of one address at the door of %s', (_
     return wire;
   };
 
-  it('are so many: one more is closed before it is read, until another has gone', async () => {
+  it('are limited: an excess one is closed unread, until another has closed', async () => {
     await start({ connectionsExempt: [] });
     const [first] = await Promise.all([answered(), answered()]);
     const third = door.connect();
@@ -39,7 +39,7 @@ describe.each(serverVariants)('connections of one address at the door of %s', (_
   it.each([
     ['this machine', {}],
     ['a proxy that is trusted', { connectionsExempt: [], proxies: new TrustedProxies(['127.0.0.1']) }],
-  ])('are not counted when it is that of %s', async (_who, options) => {
+  ])('are not counted from %s', async (_who, options) => {
     await start(options);
     const wires = await Promise.all([answered(), answered(), answered()]);
     expect([door.http.connectionsRefused, wires.length]).toEqual([0, 3]);
@@ -68,7 +68,7 @@ describe('addresses', () => {
   const take = (counted: ConnectionCaps, address: string): boolean =>
     counted.accept(new From(address) as unknown as Socket);
 
-  it('of IPv6 count as one by their first 64 bits, of IPv4 each, however they are written', () => {
+  it('count per IPv6 /64 and per IPv4 address, in any notation', () => {
     const counted = caps();
     expect(
       ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::4'].map((address) =>
@@ -81,7 +81,7 @@ describe('addresses', () => {
     expect(counted.refused).toBe(2);
   });
 
-  it('are forgotten with their last connection', async () => {
+  it('are forgotten with the last connection', async () => {
     const counted = caps();
     const socket = new From('192.0.2.1');
     expect(counted.accept(socket as unknown as Socket)).toBe(true);
@@ -92,7 +92,7 @@ describe('addresses', () => {
     expect(counted.sites).toBe(0);
   });
 
-  it('that are exempt, or gone, are not counted', () => {
+  it('are not counted when exempt or closed', () => {
     const counted = caps();
     expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
       Array(5).fill(true),

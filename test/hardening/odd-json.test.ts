@@ -48,7 +48,7 @@ afterEach(() => {
 
 const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
 
-describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
+describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
   let door: TestHttpServer;
   let key: string;
   beforeEach(async () => {
@@ -80,14 +80,14 @@ describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
     }
   });
 
-  it('with names that every object has as methods is asked of nobody as anything else', async () => {
+  it('with method names like object members is dispatched to no other method', async () => {
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
     for (const name of names) await ask(call(name));
     expect(door.calls.map((asked) => asked.call.method)).toEqual(names);
     expect(door.calls.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
   });
 
-  it('in batches without end is refused as a whole', async () => {
+  it('in endless batches is refused as a whole', async () => {
     for (const one of ['{}', '[]', '0', call('getSlot')]) {
       const { status, code } = await ask(
         `[${Array(20_000)
@@ -100,7 +100,7 @@ describe.each(serverVariants)('odd JSON at the door of %s', (_name, open) => {
     expect(door.calls).toEqual([]);
   });
 
-  it('does not take a key from where keys do not belong', async () => {
+  it('is not searched for keys in wrong places', async () => {
     const bare = { 'content-type': 'application/json' };
     const url = door.url;
     const places: readonly (readonly [string, Record<string, string>, string])[] = [
@@ -147,7 +147,7 @@ describe('odd JSON and queries at the REST interface', () => {
     expect(door.lines.filter(isFault)).toEqual([]);
   });
 
-  it('end in what the caller can mend', async () => {
+  it('gets errors that the caller can fix', async () => {
     const url = `http://127.0.0.1:${door.port}/sol/v1/nft/probe`;
     const headers = { 'content-type': 'application/json', 'x-api-key': door.createKey() };
     const pollution = encodeURIComponent('{"polluted":1}');
@@ -166,7 +166,7 @@ describe('odd JSON and queries at the REST interface', () => {
 });
 
 describe('odd JSON at the control API', () => {
-  it('makes nobody an operator, and changes nothing', async () => {
+  it('makes nobody an operator and changes nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
     const store = await openDatabase({ file: join(folder, 'solway.db') });
     try {
@@ -212,11 +212,11 @@ describe('a configuration', () => {
     ['[plans.constructor]\nprices = { "__proto__" = 1 }\nhasOwnProperty = 1'],
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
-  ])('with names that every object has is told what is wrong: %s', (toml) => {
+  ])('with names like object members is rejected with a clear error: %s', (toml) => {
     expect(complaint(toml)).toMatch(/there is no such field|is named with|one of the names|is not TOML/);
   });
 
-  it('has no plan, no price and no header by such a name', () => {
+  it('has no plan, price or header by such a name', () => {
     const { plans, upstreams } = load(
       '[plans.__proto__]\nrpc_per_second = 1\n[plans.a.prices]\n__proto__ = 1\n[[upstream]]\nurl = "https://a.example"\nheaders = { "__proto__" = "y" }\n',
     );

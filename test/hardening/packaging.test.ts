@@ -90,7 +90,7 @@ describe('the Dockerfile', () => {
     .filter((line) => line.startsWith('!'))
     .map((line) => line.slice(1));
 
-  it('has instructions that there are, and stages that are named before they are used', () => {
+  it('uses existing instructions, and stages defined before their use', () => {
     expect(instructions.filter(({ name }) => !KNOWN.test(name))).toEqual([]);
     const named = of('FROM', 0)
       .concat(of('FROM', 1))
@@ -102,7 +102,7 @@ describe('the Dockerfile', () => {
     expect(read('packaging/Dockerfile')).toContain(`node:${/\d+/.exec(manifest.engines.node)?.[0]}-`);
   });
 
-  it('takes from the sources what there is, and all that the package is made of', () => {
+  it('copies existing sources, and everything that the package needs', () => {
     const copied = instructions
       .filter(({ name, text }) => name === 'COPY' && !text.includes('--from='))
       .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
@@ -112,13 +112,13 @@ describe('the Dockerfile', () => {
     expect(needed.filter((file) => !admitted.includes(file))).toEqual([]);
   });
 
-  it('holds what is published, by the lock file, and runs nothing of what it installs', () => {
+  it('contains the published files by the lock file, and runs no install scripts', () => {
     expect(of('RUN', 0).join()).toContain('npm pack');
     expect(of('RUN', 1)).toEqual([expect.stringMatching(/&& npm ci --omit=dev --ignore-scripts/)]);
     expect(of('COPY')).toEqual(['--from=install /opt/solway /opt/solway']);
   });
 
-  it('installs only what production dependencies need, at the versions of the lock file', () => {
+  it('installs only production dependencies, at the versions of the lock file', () => {
     const folder = temporaryFolder('image');
     for (const file of ['package.json', 'package-lock.json'])
       copyFileSync(join(root, file), join(folder, file));
@@ -140,7 +140,7 @@ describe('the Dockerfile', () => {
     expect(Object.keys(manifest.dependencies).filter((name) => !present.has(name))).toEqual([]);
   });
 
-  it('runs the program itself as nobody in particular, hears signals, and is asked whether it is ready', () => {
+  it('runs the program directly as an unprivileged user, with signals and a health check', () => {
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', `/opt/solway/${manifest.bin.solway}`]);
     expect(JSON.parse(of('CMD')[0] ?? '')).toEqual(['up', '--config', '/etc/solway/solway.toml']);
     expect(of('USER')).toEqual(['10001:10001']);
@@ -149,7 +149,7 @@ describe('the Dockerfile', () => {
     expect(JSON.parse(check)).toEqual(['node', '-e', expect.stringContaining('/ready')]);
   });
 
-  it('asks by a command that says what the service says', async () => {
+  it('checks health with a command that reports the state of the service', async () => {
     const [, check = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? [];
     const [, ...args] = JSON.parse(check) as string[];
     const status = (url: string) =>
@@ -159,12 +159,12 @@ describe('the Dockerfile', () => {
   });
 });
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   const text = read('packaging/solway.service');
   const values = (name: string): string[] =>
     [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-  it('gives the service its folders and takes every right that it does not need', () => {
+  it('grants the service its folders and drops all unneeded privileges', () => {
     const hardened: Record<string, string> = {
       ...{ User: 'solway', StateDirectory: 'solway', ProtectSystem: 'strict', NoNewPrivileges: 'yes' },
       ...{ ProtectHome: 'yes', PrivateTmp: 'yes', PrivateDevices: 'yes', CapabilityBoundingSet: '' },
@@ -181,12 +181,12 @@ describe('the unit of systemd', () => {
     ]);
   });
 
-  it('lets it put its own threads behind one another, of all calls about resources', () => {
+  it('allows the scheduling calls for its own threads, and no other resource calls', () => {
     expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
   });
 
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'is one that systemd understands',
+    'passes systemd-analyze',
     () => {
       const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
       try {
@@ -220,7 +220,7 @@ describe('the published package', () => {
     expect(pages.filter((page) => fromRegistry.test(read(page)))).toEqual([]);
   });
 
-  it('has what the unit, the image and the page about them name', () => {
+  it('contains the files that unit, image and their documentation name', () => {
     const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',

@@ -111,8 +111,8 @@ const isGuarded = (headers: Headers, row: Row): boolean =>
 
 const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
-describe('every route that a browser may be led to', () => {
-  it('has the headers of its row on every answer, whatever is asked of it', async () => {
+describe('every route for browsers', () => {
+  it('has its security headers on every response', async () => {
     const ask = async (path: string, method: string, accept: string): Promise<unknown[]> => {
       const answer = await fetch(url + path, { method, headers: { accept }, redirect: 'manual' });
       await answer.body?.cancel();
@@ -134,7 +134,7 @@ describe('every route that a browser may be led to', () => {
     expect(answers).toBeGreaterThan(400);
   });
 
-  it('lets nothing be kept where secrets are shown', async () => {
+  it('forbids caching of responses with secrets', async () => {
     const token = { authorization: `Bearer ${METRICS_TOKEN}` };
     for (const [path, headers] of [
       ['/api/v1/session', {}],
@@ -147,7 +147,7 @@ describe('every route that a browser may be led to', () => {
     }
   });
 
-  it('is held by rows that nobody may frame but files, and in which no script is inline', () => {
+  it('forbids framing except for files, and inline scripts', () => {
     for (const [row, headers] of Object.entries(securityHeaders)) {
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['referrer-policy']).toBe('no-referrer');

@@ -13,11 +13,11 @@ function drip(wire: RawClient, bytes: () => string): void {
   wire.socket.once('close', () => clearInterval(timer));
 }
 
-describe.each(serverVariants)('the door of %s', (_name, open) => {
+describe.each(serverVariants)('the %s server', (_name, open) => {
   let door: TestHttpServer;
   afterEach(() => door.stop());
 
-  it('cuts who sends a head or a body byte by byte in its time, and serves others meanwhile', async () => {
+  it('times out heads and bodies sent byte by byte, and serves others meanwhile', async () => {
     door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
     const key = door.createKey();
     const starts = [
@@ -46,7 +46,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
     await expect.poll(() => door.http.inFlight).toBe(0);
   });
 
-  it('cuts who sends chunks of one byte for longer than a request may take', async () => {
+  it('times out bodies in one-byte chunks', async () => {
     door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
     const wire = door.connect();
     wire.socket.write(
@@ -56,7 +56,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
     expect(statuses(await wire.ended())).toEqual([408]);
   });
 
-  it('refuses a flood of headers by their bytes, and leaves none out in silence', async () => {
+  it('refuses header floods by their bytes, and drops no header silently', async () => {
     door = await open();
     const key = door.createKey();
     const flood = (count: number): string =>
@@ -75,7 +75,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
     expect(door.calls).toEqual([]);
   });
 
-  it('answers what came before garbage, and nothing behind it', async () => {
+  it('answers requests before garbage, and nothing behind it', async () => {
     door = await open();
     const key = door.createKey();
     const wire = door.connect();
@@ -89,7 +89,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
   });
 
   it.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, identity', 'x'])(
-    'refuses a body that is packed with %s, before it is read',
+    'refuses a body compressed with %s before reading it',
     async (coding) => {
       door = await open();
       const wire = door.connect();
@@ -107,7 +107,7 @@ describe.each(serverVariants)('the door of %s', (_name, open) => {
     },
   );
 
-  it('takes a body that says that it is not packed', async () => {
+  it('accepts a body with content-encoding identity', async () => {
     door = await open();
     const response = await door.post(call('getSlot'), door.createKey(), { 'content-encoding': 'identity' });
     expect(response.status).toBe(200);

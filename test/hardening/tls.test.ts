@@ -47,8 +47,8 @@ async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
 
 const nameShown = async (): Promise<unknown> => (await secure()).getPeerCertificate().subject.CN;
 
-describe('the HTTP door with a certificate', () => {
-  it('serves ordinary clients over TLS, and tells browsers to stay there', async () => {
+describe('the HTTPS server', () => {
+  it('serves ordinary clients over TLS with Strict-Transport-Security', async () => {
     await start();
     const { cert: ca } = contentOf(old);
     const asked = request({ host: '127.0.0.1', port: door.port, path: '/health', ca });
@@ -66,7 +66,7 @@ describe('the HTTP door with a certificate', () => {
     expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
   });
 
-  it('says nothing of staying where that is switched off', async () => {
+  it('sends no Strict-Transport-Security when it is disabled', async () => {
     await start({ strictTransportSeconds: 0 });
     const wire = new RawClient(await secure());
     wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
@@ -80,18 +80,18 @@ describe('the HTTP door with a certificate', () => {
     ],
     ['no forward secrecy', { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256:AES256-SHA' }],
     ['another protocol inside', { ALPNProtocols: ['h2'] }],
-  ])('lets go of who speaks %s', async (_what, options) => {
+  ])('closes connections of clients that speak %s', async (_what, options) => {
     await start();
     await expect(secure(options)).rejects.toThrow();
   });
 
-  it('speaks 1.3 only where that is said', async () => {
+  it('accepts only TLS 1.3 if configured', async () => {
     await start({ minVersion: '1.3' });
     await expect(secure({ maxVersion: 'TLSv1.2' })).rejects.toThrow();
     expect((await secure()).getProtocol()).toBe('TLSv1.3');
   });
 
-  it('lets go of who speaks no TLS, or never ends its handshake, and drains all the same', async () => {
+  it('closes connections without TLS or with endless handshakes, and still drains', async () => {
     await start();
     const plain = new RawClient(connectTcp(door.port, '127.0.0.1'));
     plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -133,8 +133,8 @@ function watched(settleMs: number) {
   return { files, lines, watch, replace };
 }
 
-describe('a certificate that is renewed', () => {
-  it('is shown from then on when its files change, and connections that are open go on', async () => {
+describe('a renewed certificate', () => {
+  it('is used for new connections when its files change', async () => {
     await start();
     const before = await secure();
     const { replace } = watched(20);
@@ -145,7 +145,7 @@ describe('a certificate that is renewed', () => {
     expect(statuses(await wire.ended())).toEqual([200]);
   });
 
-  it('is shown when it is asked for', async () => {
+  it('is used after a reload', async () => {
     await start();
     const { watch, replace } = watched(60_000);
     replace(renewed.cert, renewed.key);
@@ -158,7 +158,7 @@ describe('a certificate that is renewed', () => {
     ['a key of another', () => [renewed.cert, old.key], 'the key is not that of the certificate'],
     ['nothing in it', () => ['/dev/null', renewed.key], 'not a certificate in PEM'],
     ['a key that is none', () => [renewed.cert, renewed.cert], 'not a private key in PEM'],
-  ])('and has %s changes nothing but the log, until it is mended', async (_what, wrong, words) => {
+  ])('that has %s is only logged until it is fixed', async (_what, wrong, words) => {
     await start();
     const { files, lines, replace } = watched(20);
     const [cert, key] = wrong();
@@ -177,7 +177,7 @@ describe('the doctor', () => {
   const found = async (cert: string, key: string) =>
     checkTls(load(`[server.tls]\ncert_file = "${cert}"\nkey_file = "${key}"\n`));
 
-  it('says until when a certificate is good, when it ends soon, and when it cannot be used', async () => {
+  it('reports expiry, imminent expiry and invalid certificates', async () => {
     const soon = makeCertificate(folder, 'soon', ['-days', '3']);
     expect(await found(old.cert, old.key)).toMatchObject([{ subject: 'certificate', verdict: 'good' }]);
     expect(await found(soon.cert, soon.key)).toMatchObject([
@@ -194,7 +194,7 @@ describe('the doctor', () => {
 describe('the docs', () => {
   const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
-  it('show a configuration with which the service itself speaks TLS, on both ports', async () => {
+  it('show a configuration with which the service speaks TLS on both ports', async () => {
     const [, toml = ''] = /^### TLS$[\s\S]*?^```toml\n([\s\S]*?)^```/m.exec(page('operating.md')) ?? [];
     const files = { '/etc/solway/cert.pem': old.cert, '/etc/solway/key.pem': old.key };
     const configuration = Object.entries(files).reduce((text, [from, to]) => text.replaceAll(from, to), toml);
@@ -207,7 +207,7 @@ describe('the docs', () => {
     }
   });
 
-  it('tell callers so', () => {
+  it('tell callers to use TLS', () => {
     const transport = /^\*\*HTTP\.\*\* .*$/m.exec(page('json-rpc.md'))?.[0];
     expect(transport).toContain('(operating.md#tls)');
   });

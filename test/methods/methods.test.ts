@@ -56,7 +56,7 @@ function expectError(reply: Reply, expected: NonNullable<MethodCase['error']>): 
 describe.each(Object.keys(methods))('%s', (method) => {
   const own = cases.filter((row) => row.method === method);
 
-  it('has a case that it answers and one that it refuses', () => {
+  it('has a case that succeeds and one that fails', () => {
     expect(own.some(({ error }) => error === undefined)).toBe(true);
     expect(own.some(({ error }) => error !== undefined)).toBe(true);
     const unchecked = own.filter(({ error, check, sameAs }) => !error && !check && !sameAs);

@@ -83,7 +83,7 @@ afterAll(async () => {
 
 describe('an error of the only node', () => {
   it.each(documented.map((row, index) => [row[0], row[1], index] as const))(
-    '%i "%s" reaches the client as it stands',
+    '%i "%s" reaches the client unchanged',
     async (_code, _message, index) => {
       const response = await fetch(service.ready.rpcUrl, {
         method: 'POST',

@@ -16,7 +16,7 @@ afterEach(async () => {
 const sentBy = ({ usage }: Pick<TestHttpServer, 'usage'>): number =>
   usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
 
-describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('bytes sent, fast path: $raw', ({ raw }) => {
   async function start(): Promise<TestHttpServer> {
     const door = await startHttpServer({ raw });
     open.push(door);
@@ -35,14 +35,14 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $r
     ['a call without a version', unversioned],
     ['what is no JSON', '{bad'],
     ['a notification', '{"jsonrpc":"2.0","method":"getSlot"}'],
-  ])('are those of the answer, its envelope included: %s', async (_, body, text = 'ü') => {
+  ])('include the response envelope: %s', async (_, body, text = 'ü') => {
     const door = await start();
     door.answer = async () => result(`"${text}"`);
     const bytes = await post(door, body);
     expect(sentBy(door)).toBe(bytes);
   });
 
-  it('are those of an error of a node, of a failure and of a refusal', async () => {
+  it('count node errors, failures and refusals', async () => {
     const door = await start();
     door.answer = async () => ({ body: Buffer.from('{"code":-32009,"message":"no"}'), errorCode: -32_009 });
     const refused = await post(door, call('1'));
@@ -59,7 +59,7 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $r
     }
   });
 
-  it('are those of the members of a batch, without what stands between them', async () => {
+  it('count the members of a batch without separators', async () => {
     const door = await start();
     const between = '[,,]'.length;
     const members = [call('1'), '{"jsonrpc":"2.0","method":"getSlot"}', faulty, call('"x"')];
@@ -68,7 +68,7 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, at the fast door: $r
   });
 });
 
-it('bytes sent over a WebSocket are those of the texts that answer calls and faults', async () => {
+it('bytes sent over a WebSocket count responses to calls and faults', async () => {
   const door = await new TestWebSocketServer().listen();
   open.push(door);
   const client = await door.connect(door.createKey({ ...once, rpcBurst: 3 }));

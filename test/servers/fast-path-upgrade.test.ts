@@ -30,7 +30,7 @@ const nobody: RequestHandler = {
 };
 
 it.each([{ sharesReads: true }, { sharesReads: false }])(
-  'a connection that leaves HTTP carries every byte, read in shared memory before: $sharesReads',
+  'an upgraded connection delivers every byte after shared reads: $sharesReads',
   async ({ sharesReads }) => {
     const log = createLogger('silent', () => {});
     const front = new FastHttpServer(new RpcCalls(nobody), log, { sharesReads });

@@ -75,7 +75,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
   ({ sharesReads }) => {
     const options: TestServerOptions = { sharesReads };
 
-    it('gives the answers of node:http, wherever the bytes come apart', async () => {
+    it('returns the responses of node:http for any packet boundaries', async () => {
       const [raw, plain] = [await start(options), await start({ raw: false })];
       const key = raw.createKey('rpc', { rpcPerSecond: 1_000, rpcBurst: 1_000_000 });
       plain.keys.apply([raw.keys.find(key.slice(13, 21) as never) as never]);
@@ -89,13 +89,13 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       expect([raw.lines, raw.http.inFlight, raw.fastPath?.connections]).toEqual([[], 0, 0]);
     });
 
-    it('gives them one by one when each byte comes alone', async () => {
+    it('returns the same responses for single bytes', async () => {
       const door = await start(options);
       const text = rawPost(door.createKey(), call('a'), closing);
       expect(parseResponses(await exchange(door, [...text]))).toMatchObject([{ status: 200 }]);
     });
 
-    it('keeps what one connection said while others speak', async () => {
+    it('keeps the state of connections apart', async () => {
       const door = await start(options);
       const key = door.createKey();
       const release: (() => void)[] = [];
@@ -113,7 +113,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
         expect(await wire.ended()).toContain(`"result":["${`${i}-`.repeat(50)}"],"id":${i}}`);
     });
 
-    it('hands a connection on with the first request that is not for it, and for good', async () => {
+    it('moves a connection to node:http at the first unsupported request, for good', async () => {
       const door = await start(options);
       const key = door.createKey();
       const wire = door.connect();
@@ -121,7 +121,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       await wire.until(/"id":1}\n$/);
       expect(door.fastPath?.connections).toBe(1);
       wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-      await wire.until(/ok$/);
+      await wire.until(/"mode":"production"}\n$/);
       expect(door.fastPath?.connections).toBe(0);
       wire.socket.write(rawPost(key, call('a', 2)));
       await wire.until(/"id":2}\n$/);
@@ -132,7 +132,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       wire.socket.destroy();
     });
 
-    it('reads no further while its answer is not taken', async () => {
+    it('stops reading while its response is not read', async () => {
       const door = await start(options);
       const key = door.createKey();
       door.answer = async () => result(`"${'x'.repeat(12 * 1024 * 1024)}"`);
@@ -147,14 +147,14 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
       await expect.poll(() => door.http.inFlight).toBe(0);
     });
 
-    it('gives back the places of connections, those that were handed on as well', async () => {
+    it('releases connection permits, also of moved connections', async () => {
       const door = await start({ ...options, connectionsPerAddressMax: 2, connectionsExempt: [] });
       const key = door.createKey();
       for (let round = 0; round < 3; round++) {
         const [first, second] = [door.connect(), door.connect()];
         first.socket.write(rawPost(key, call('a')));
         second.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-        await Promise.all([first.until(/\n$/), second.until(/ok$/)]);
+        await Promise.all([first.until(/\n$/), second.until(/"mode":"production"}\n$/)]);
         expect(await door.connect().ended()).toBe('');
         first.socket.destroy();
         second.socket.destroy();
@@ -165,7 +165,7 @@ describe.each([{ sharesReads: true }, { sharesReads: false }])(
   },
 );
 
-it('closes a kept connection that nothing comes on', async () => {
+it('closes an idle keep-alive connection', async () => {
   const door = await start({ keepAliveTimeoutMs: 100 });
   const wire = door.connect();
   wire.socket.write(rawPost(door.createKey(), call('a')));

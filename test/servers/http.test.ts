@@ -16,7 +16,7 @@ const statusOf = (received: string): number => Number(received.slice(9, 12));
 const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
 // Whoever asks cannot tell whether the fast way is there.
-describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let door: TestHttpServer;
 
   beforeEach(async () => {
@@ -38,8 +38,8 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     door = await startHttpServer({ raw, ...http }, rpc);
   }
 
-  describe('the way to a handler', () => {
-    it('ends in 404 where there is no path', async () => {
+  describe('routing', () => {
+    it('returns 404 for an unknown path', async () => {
       const url = door.url.replace('/v1/rpc', '/nowhere?api-key=x');
       for (const init of [{}, { method: 'POST', body: call('getSlot') }]) {
         const response = await fetch(url, init);
@@ -58,7 +58,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       }
     });
 
-    it('ends in 405 for another verb, and says which there are', async () => {
+    it('returns 405 for another verb, with the allowed ones', async () => {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
         const response = await fetch(door.url, { method });
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -66,13 +66,13 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       }
     });
 
-    it('compares names of paths and verbs as names, not as members of an object', async () => {
+    it('does not confuse paths and verbs with object members', async () => {
       for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
         expect((await fetch(`http://127.0.0.1:${door.port}${path}`)).status).toBe(404);
       }
     });
 
-    it('takes a request target with its authority, as proxies send it', async () => {
+    it('accepts an absolute request target, as proxies send it', async () => {
       const wire = door.connect();
       wire.socket.write(
         rawPost(door.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
@@ -88,7 +88,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ['text/plain', 415],
       ['application/jsonp', 415],
       ['application/json-patch+json', 415],
-    ])('of the content type %s gives %i', async (type, status) => {
+    ])('with content type %s returns %i', async (type, status) => {
       const response = await door.post(call('getSlot'), door.createKey(), { 'content-type': type });
       expect(response.status).toBe(status);
       if (status === 415)
@@ -97,17 +97,17 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('health', () => {
-    it('says that the process is up', async () => {
+    it('reports liveness', async () => {
       const response = await fetch(`http://127.0.0.1:${door.port}/health`);
-      expect([response.status, await response.text()]).toEqual([200, 'ok']);
+      expect([response.status, await response.json()]).toEqual([200, { status: 'ok', mode: 'production' }]);
       expect((await fetch(`http://127.0.0.1:${door.port}/health`, { method: 'HEAD' })).status).toBe(200);
     });
 
-    it('says whether requests should come here', async () => {
+    it('reports readiness', async () => {
       const response = await fetch(`http://127.0.0.1:${door.port}/ready`);
       expect([response.status, await response.json()]).toEqual([
         200,
-        { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false },
+        { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false, mode: 'production' },
       ]);
     });
   });
@@ -118,7 +118,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       id: null,
     };
 
-    it('is refused by its announced length, before it was sent', async () => {
+    it('is refused by its content-length before it is sent', async () => {
       const wire = door.connect();
       wire.socket.write(
         rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
@@ -131,13 +131,13 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await wire.ended();
     });
 
-    it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
+    it('is refused with a readable response, although the client sends all 10 MB first', async () => {
       const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
       expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
       expect(door.calls).toEqual([]);
     });
 
-    it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
+    it('is refused without a reset, for a client that reads only after sending everything', async () => {
       const wire = door.connect();
       const body = ' '.repeat(10 * MEBIBYTE);
       await new Promise<void>((resolve, reject) => {
@@ -148,7 +148,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.http.inFlight).toBe(0);
     });
 
-    it('is refused when it arrives in chunks without end', async () => {
+    it('is refused in endless chunks', async () => {
       const wire = door.connect();
       wire.socket.write(
         rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
@@ -162,7 +162,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.http.inFlight).toBe(0);
     });
 
-    it('is not asked for with 100 Continue', async () => {
+    it('gets no 100 Continue', async () => {
       const wire = door.connect();
       const head = rawPost(door.createKey(), '', 'expect: 100-continue\r\n');
       wire.socket.write(head.replace('content-length: 0', `content-length: ${2 * MEBIBYTE}`));
@@ -171,7 +171,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await wire.ended();
     });
 
-    it('is one byte above what is taken', async () => {
+    it('is one byte above the limit', async () => {
       const body = call('getSlot');
       const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
       expect((await door.post(padded(MEBIBYTE), door.createKey())).status).toBe(200);
@@ -180,7 +180,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('a connection', () => {
-    it('carries one request after another', async () => {
+    it('serves one request after another', async () => {
       const wire = door.connect();
       const key = door.createKey();
       for (let id = 1; id <= 5; id++) {
@@ -191,7 +191,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('answers requests that were sent at once in their order', async () => {
+    it('answers pipelined requests in order', async () => {
       door.answer = async ({ params }) => {
         const turns = 10 - Number(String(params).slice(1, -1));
         for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
@@ -207,7 +207,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('goes on after a call that went wrong, and after a refusal whose body was read', async () => {
+    it('continues after a failed call, and after a refusal whose body was read', async () => {
       const wire = door.connect();
       const key = door.createKey();
       wire.socket.write(rawPost(key, '{'));
@@ -219,7 +219,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('gets its body asked for when it waits for 100 Continue', async () => {
+    it('gets 100 Continue for its body', async () => {
       const wire = door.connect();
       const [head = '', body = ''] = rawPost(
         door.createKey(),
@@ -233,7 +233,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('that breaks off in the middle of a body is forgotten', async () => {
+    it('that breaks off within a body is forgotten', async () => {
       const wire = door.connect();
       wire.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
       await expect.poll(() => door.http.inFlight).toBe(1);
@@ -242,7 +242,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect([door.calls, door.lines]).toEqual([[], []]);
     });
 
-    it('that goes away with several requests on their way leaves none of them behind', async () => {
+    it('that closes cancels all of its requests', async () => {
       door.answer = () => new Promise(() => {});
       const wire = door.connect();
       const key = door.createKey();
@@ -255,7 +255,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.calls.map(({ signal }) => signal?.aborted)).toEqual([true]);
     });
 
-    it('that never finishes its request is answered with 408 and closed', async () => {
+    it('with an incomplete request gets 408 and is closed', async () => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
       const half = door.connect();
       half.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
@@ -268,14 +268,14 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect([door.calls, door.lines]).toEqual([[], []]);
     });
 
-    it('that never says a word is closed', async () => {
+    it('that is silent is closed', async () => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
       const silent = door.connect();
       await silent.ended();
       expect(statusOf(silent.received)).toBe(408);
     });
 
-    it('that does not read its answer is closed', async () => {
+    it('that does not read its response is closed', async () => {
       await restart({ idleTimeoutMs: 200 });
       door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
       const wire = door.connect();
@@ -302,7 +302,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
       ['an expectation that nobody knows', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
       ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
-    ])('that sends %s is told so and closed', async (_what, bytes, status) => {
+    ])('that sends %s gets an error and is closed', async (_what, bytes, status) => {
       const wire = door.connect();
       wire.socket.write(bytes);
       const received = await wire.ended();
@@ -310,7 +310,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
     });
 
-    it('that sends nonsense behind a request gets no second answer in the middle of the first', async () => {
+    it('with garbage behind a request gets no second response within the first', async () => {
       door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
       const wire = door.connect();
       wire.socket.pause();
@@ -332,7 +332,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
         'half a body that never goes on',
         rawPost(null, '{').replace('content-length: 1', 'content-length: 9'),
       ],
-    ])('that sends %s behind a call gets the answer of the call, then is closed', async (_what, rest) => {
+    ])('with %s behind a call gets the response to the call, then is closed', async (_what, rest) => {
       await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
       let finish = (): void => {};
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
@@ -348,7 +348,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.http.inFlight).toBe(0);
     });
 
-    it('that is one too many is not taken', async () => {
+    it('beyond the limit is closed', async () => {
       await restart({ connectionsMax: 1 });
       const first = door.connect();
       first.socket.write(rawPost(door.createKey(), call('getSlot')));
@@ -360,8 +360,8 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     });
   });
 
-  describe('too many requests at a time', () => {
-    it('are refused with the time to wait, and taken again when there is room', async () => {
+  describe('too many concurrent requests', () => {
+    it('are refused with retry-after, and accepted again later', async () => {
       await restart({ requestsInFlightMax: 1 });
       const key = door.createKey();
       let finish = (): void => {};
@@ -385,7 +385,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
 
     // Chunks are nothing for the raw door.
     if (!raw) {
-      it('are counted by the memory they hold, in however small chunks they come', async () => {
+      it('are counted by their memory, for chunks of any size', async () => {
         await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
         const key = door.createKey();
         const before = process.memoryUsage().heapUsed;
@@ -405,7 +405,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       });
     }
 
-    it('are not those of strangers, who are refused before a byte of theirs is kept', async () => {
+    it('are not those of strangers, who are refused before their bodies are read', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wires = [null, null, 'nonsense'].map((key) => {
         const wire = door.connect();
@@ -418,7 +418,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       for (const wire of wires) wire.socket.destroy();
     });
 
-    it('take no room that is only announced', async () => {
+    it('reserve nothing for an announced length', async () => {
       await restart({}, { bodiesMaxBytes: MEBIBYTE });
       const wire = door.connect();
       const head = rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${MEBIBYTE}`);
@@ -430,7 +430,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       wire.socket.destroy();
     });
 
-    it('are refused, and taken again when there is room', async () => {
+    it('are refused, and accepted again when memory is free', async () => {
       await restart({}, { bodiesMaxBytes: 1000 });
       const key = door.createKey();
       let finish = (): void => {};
@@ -454,8 +454,8 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     });
   });
 
-  describe('a refusal of what never became a request', () => {
-    it('can be read by a script in a browser', async () => {
+  describe('a refusal of a malformed request', () => {
+    it('can be read by a browser script', async () => {
       const wire = door.connect();
       wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
       const answer = await wire.ended();
@@ -468,7 +468,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('draining', () => {
-    it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
+    it('finishes requests in flight, closes their connection, and accepts nothing new', async () => {
       const key = door.createKey();
       let finish = (): void => {};
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
@@ -484,7 +484,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(await drained).toBe(true);
     });
 
-    it('answers what is just arriving on open connections, and closes them with the answer', async () => {
+    it('answers requests arriving on open connections, and closes them with the response', async () => {
       const key = door.createKey();
       const [kept, fresh] = [door.connect(), door.connect()];
       kept.socket.write(rawPost(key, call('getSlot', 1)));
@@ -499,7 +499,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(await drained).toBe(true);
     });
 
-    it('closes with its answer also the connection of a call that was begun before', async () => {
+    it('closes the connection of a call started before with its response', async () => {
       let finish = (): void => {};
       door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
       const wire = door.connect();
@@ -511,11 +511,11 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(await drained).toBe(true);
     });
 
-    it('says so on /ready while it still takes requests, and asks clients to reconnect elsewhere', async () => {
+    it('reports it on /ready while it still serves requests with connection: close', async () => {
       const key = door.createKey();
       const idle = door.connect();
       idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-      await idle.until(/ok$/);
+      await idle.until(/"mode":"production"}\n$/);
       const drained = door.http.drain(10_000, 300);
       const ready = await fetch(`http://127.0.0.1:${door.port}/ready`);
       expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false, draining: true }]);
@@ -525,7 +525,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await idle.ended();
     });
 
-    it('cuts what does not finish in time', async () => {
+    it('cuts requests that do not finish in time', async () => {
       door.answer = () => new Promise(() => {});
       const wire = door.connect();
       wire.socket.write(rawPost(door.createKey(), call('getSlot')));
@@ -535,17 +535,17 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       await expect.poll(() => door.calls[0]?.signal?.aborted).toBe(true);
     });
 
-    it('may be asked for twice', async () => {
+    it('is idempotent', async () => {
       expect(await Promise.all([door.http.drain(10), door.http.drain(10)])).toEqual([true, true]);
     });
   });
 
   describe('listening', () => {
-    it('fails in words when the port is taken', async () => {
+    it('fails clearly when the port is in use', async () => {
       await expect(startHttpServer({ port: door.port })).rejects.toThrow('EADDRINUSE');
     });
 
-    it('takes a free port when asked for none', async () => {
+    it('binds a free port for port 0', async () => {
       expect(door.port).toBeGreaterThan(0);
       await once(door.connect().socket, 'connect');
     });

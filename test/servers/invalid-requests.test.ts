@@ -39,7 +39,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((door) => door.stop()));
 });
 
-describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast door: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('invalid requests, fast path: $raw', ({ raw }) => {
   async function start(): Promise<TestHttpServer> {
     const door = await startHttpServer({ raw });
     open.push(door);
@@ -49,7 +49,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
   const errorOf = (text: string) => (text === '' ? null : JSON.parse(text).error);
 
   it.each(nonCalls)(
-    'takes from the rate and is recorded once, shown as calls are: %s',
+    'count against the rate limit and are recorded once: %s',
     async (_, text, code) => {
       const door = await start();
       const key = door.createKey('rpc', once);
@@ -67,7 +67,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     },
   );
 
-  it('is one for each member of a batch', async () => {
+  it('count once per member of a batch', async () => {
     const door = await start();
     const response = await door.post(copies(faulty, 100), door.createKey('rpc', once));
     const answers = (await response.json()) as { id: number; error: { code: number } }[];
@@ -76,7 +76,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     expect(rows(door.usage.drain())).toEqual([counted(faulty, 'client'), counted(faulty, 'limited', 99)]);
   });
 
-  it('says nothing to notifications in a batch, unless none of them was let in', async () => {
+  it('get no response as notifications in a batch, unless all are refused', async () => {
     const door = await start();
     const key = door.createKey('rpc', once);
     const first = await door.post(copies(notification, 3), key);
@@ -85,14 +85,14 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     expect([second.status, errorOf(await second.text()).code]).toEqual([429, -32043]);
   });
 
-  it('takes from the rate of the address where the key has one', async () => {
+  it('count against the rate limit of the address where the key has one', async () => {
     const door = await start();
     const key = door.createKey('rpc', many, { addressPerSecond: 0.01 });
     expect((await door.post('{bad', key)).status).toBe(200);
     expect((await door.post('{bad', key)).status).toBe(429);
   });
 
-  it.each(nonCalls)('is refused when the quota is spent: %s', async (_, text) => {
+  it.each(nonCalls)('are refused when the quota is exhausted: %s', async (_, text) => {
     const door = await start();
     const key = door.createKey('rpc', oneCredit);
     await door.post(call, key);
@@ -101,7 +101,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     expect(errorOf(await refused.text())).toMatchObject({ data: { code: 'QUOTA_EXCEEDED' } });
   });
 
-  it('is counted when its body comes after its head', async () => {
+  it('are counted when the body arrives after the head', async () => {
     const door = await start();
     const key = door.createKey('rpc', once);
     const wire = door.connect();
@@ -114,7 +114,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     wire.socket.destroy();
   });
 
-  it('takes nothing from the rate for a body that there is no room for', async () => {
+  it('do not count for a body without memory', async () => {
     const door = await startHttpServer({ raw }, { bodiesMaxBytes: 10 });
     open.push(door);
     const key = door.createKey('rpc', once);
@@ -126,7 +126,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
     expect(door.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([['capacity', 2]]);
   });
 
-  it('counts a body that is too long to be read', async () => {
+  it('count for a body that is too long to read', async () => {
     const door = await start();
     const key = door.createKey('rpc', once);
     const long = ' '.repeat(5 * 1024 * 1024);
@@ -140,7 +140,7 @@ describe.each([{ raw: true }, { raw: false }])('what is no call, at the fast doo
   });
 });
 
-describe('what is no call, on a WebSocket', () => {
+describe('invalid requests on a WebSocket', () => {
   async function start(limits: Partial<PlanLimits>) {
     const door = await new TestWebSocketServer().listen();
     open.push(door);
@@ -149,7 +149,7 @@ describe('what is no call, on a WebSocket', () => {
     return { door, client };
   }
 
-  it.each(nonCalls)('takes from the rate and is recorded once: %s', async (_, text, code) => {
+  it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
     // The connection takes one itself.
     const { door, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(text);
@@ -164,7 +164,7 @@ describe('what is no call, on a WebSocket', () => {
     expect(codes).toEqual(code === null ? refusals : [code, ...refusals]);
   });
 
-  it('is one for each member of a batch', async () => {
+  it('count once per member of a batch', async () => {
     const { door, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(`[${faulty},${notification},${faulty}]`);
     const answers = (await client.nextJson()) as { id: number; error: { code: number } }[];
@@ -178,7 +178,7 @@ describe('what is no call, on a WebSocket', () => {
     ]);
   });
 
-  it('is refused when the quota is spent', async () => {
+  it('are refused when the quota is exhausted', async () => {
     const { client } = await start(oneCredit);
     await client.request('getSlot');
     client.socket.send('{bad');

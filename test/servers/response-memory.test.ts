@@ -17,9 +17,9 @@ let door: TestHttpServer;
 afterEach(() => door.stop());
 
 describe.each([{ raw: true }, { raw: false }])(
-  'answers that wait for their callers, raw: $raw',
+  'memory of unsent responses, fast path: $raw',
   ({ raw }) => {
-    it('are no more of a batch than one may have: its other calls are told what to do', async () => {
+    it('is limited per batch: further calls are refused with a remedy', async () => {
       door = await startHttpServer({ raw }, { batchAnswersMaxBytes: 100 * KIB, batchConcurrency: 2 });
       door.answer = async () => ofBytes(30 * KIB);
       const key = door.createKey();
@@ -35,7 +35,7 @@ describe.each([{ raw: true }, { raw: false }])(
       }
     });
 
-    it('are no more of all of them than may be held, and find room again when those are gone', async () => {
+    it('is limited for all callers, and released', async () => {
       door = await startHttpServer({ raw }, { answersMaxBytes: LONG_BYTES + 50 * KIB });
       door.answer = async ({ method }) => ofBytes(method === 'getSlot' ? 100 : LONG_BYTES);
       const key = door.createKey();
@@ -54,7 +54,7 @@ describe.each([{ raw: true }, { raw: false }])(
       for (let i = 0; i < 2; i++) expect(await answered()).toBe(true);
     });
 
-    it('are one for a connection, however many requests were sent ahead', async () => {
+    it('is at most one response per connection with pipelined requests', async () => {
       door = await startHttpServer({ raw });
       door.answer = async ({ params }) => (String(params) === '[0]' ? ofBytes(LONG_BYTES) : ofBytes(100));
       const key = door.createKey();

@@ -57,7 +57,7 @@ const bodyOf = (received: string): unknown => JSON.parse(received.slice(received
 const head = (key: string, extra: string): string =>
   `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${extra}\r\n`;
 
-describe('what never became a request of REST', () => {
+describe('a failed REST request', () => {
   const line = `POST ${PATH} HTTP/1.1\r\n`;
 
   it.each([
@@ -66,20 +66,20 @@ describe('what never became a request of REST', () => {
     ['a length below nothing', `${line}host: x\r\ncontent-length: -1\r\n\r\n`, 'MALFORMED_HTTP'],
     ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
     ['an authority', `POST http://x${PATH} HTTP/1.1\r\nhost: x\r\na b\r\n\r\n`, 'MALFORMED_HTTP'],
-  ])('for %s is refused in the envelope', async (_what, bytes, code) => {
+  ])('with %s is refused in the envelope', async (_what, bytes, code) => {
     const wire = door.connect();
     wire.socket.write(bytes);
     expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code } });
   });
 
-  it('for a body that never comes on is refused in the envelope', async () => {
+  it('with an overdue body is refused in the envelope', async () => {
     await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
     const wire = door.connect();
     wire.socket.write(`${head(door.createKey(), 'content-length: 9\r\n')}{`);
     expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code: 'REQUEST_TIMEOUT' } });
   });
 
-  it('for others that are too many is refused in the envelope', async () => {
+  it('beyond the request limit is refused in the envelope', async () => {
     await restart({ requestsInFlightMax: 1 });
     const first = door.connect();
     first.socket.write(head(door.createKey(), 'content-length: 9\r\n'));
@@ -90,7 +90,7 @@ describe('what never became a request of REST', () => {
   });
 });
 
-it('what goes wrong in a handler is told in the words of its path', async () => {
+it('that throws in its handler is refused in the format of its path', async () => {
   const broken = () => {
     throw new Error('broken');
   };
@@ -107,7 +107,7 @@ describe('the bytes of a request', () => {
   const metered = () => door.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
   const chunked = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
-  it('are counted as they were read, in chunks too, and when it fails', async () => {
+  it('are counted as read, also in chunks and for failures', async () => {
     const wire = door.connect();
     const key = door.createKey();
     const send = async (body: string, mark: RegExp): Promise<void> => {

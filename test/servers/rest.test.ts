@@ -114,7 +114,7 @@ const probe = `/sol/v1/wallet/probe?wallet=${WALLET}`;
 const json = { 'content-type': 'application/json' };
 
 describe('a REST request', () => {
-  it('is answered in the envelope, with every digit, and with how many calls were made', async () => {
+  it('is answered in the envelope, with every digit and the number of upstream calls', async () => {
     const { status, headers, text: body } = await ask(`${probe}&refresh`);
     expect([status, headers.get('x-upstream-calls')]).toEqual([200, '2']);
     expect(body).toBe(
@@ -126,12 +126,12 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('counts calls to servers of the Digital Asset Standard API with the others', async () => {
+  it('counts calls to Digital Asset Standard API servers with the others', async () => {
     const { headers, reply } = await ask('/sol/v1/nft/asset');
     expect([reply.result, headers.get('x-upstream-calls')]).toEqual(['an asset', '2']);
   });
 
-  it('counts in the group of the path that it was asked at', async () => {
+  it('counts in the group of the requested path', async () => {
     const key = door.createKey();
     const left = async (path: string) =>
       (await ask(`${path}?wallet=${WALLET}`, { key })).headers.get('ratelimit')?.split(';t=')[0];
@@ -143,14 +143,14 @@ describe('a REST request', () => {
     ]).toEqual(['"wallet";r=4', '"wallet";r=3', '"transaction";r=4', '"transaction";r=3']);
   });
 
-  it('is told every place for its key when it brings none', async () => {
+  it('without a key is told every place for it', async () => {
     const { status, reply } = await ask(probe, { key: null });
     const words =
       'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"';
     expect([status, reply.message, reply.error?.message]).toEqual([401, words, words]);
   });
 
-  it('may bring its key in x-api-key, as a bearer, or behind the question mark', async () => {
+  it('takes its key from x-api-key, a bearer token, or the query', async () => {
     const key = door.createKey();
     const bearer = await ask(probe, { key: null, headers: { authorization: `Bearer ${key}` } });
     const query = await ask(`${probe}&api-key=${key}`, { key: null });
@@ -158,7 +158,7 @@ describe('a REST request', () => {
     expect([bearer, query, spelled].map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is let in by the first of its keys in that order, and by no other when that is wrong', async () => {
+  it('uses the first of its keys in that order, and no other when that is wrong', async () => {
     const [key, wrong] = [door.createKey(), `${door.createKey()}x`];
     const statusOf = async (header: string | null, bearer: string | null, more: string) => {
       const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
@@ -175,7 +175,7 @@ describe('a REST request', () => {
     ]).toEqual([200, 403, 403, 200, 403, 200, 403]);
   });
 
-  it('is refused without a key, with a wrong one and with that of another product', async () => {
+  it('is refused without a key, with a wrong one and with one of another product', async () => {
     const refused = [
       await ask(probe, { key: null }),
       await ask(probe, { key: `${door.createKey()}x` }),
@@ -189,13 +189,13 @@ describe('a REST request', () => {
     expect(door.calls).toEqual([]);
   });
 
-  it('is answered under each of its paths, also with a slash at the end', async () => {
+  it('is served under each of its paths, also with a trailing slash', async () => {
     for (const path of ['/sol/v1/wallet/probe/', '/sol/v1/wallet/old_probe', '/sol/v1/wallet/old_probe/']) {
       expect((await ask(`${path}?wallet=${WALLET}`)).status).toBe(200);
     }
   });
 
-  it('hears which fields are wrong and what to send instead', async () => {
+  it('reports which fields are wrong and what to send instead', async () => {
     const { status, reply } = await ask('/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe');
     expect([status, reply.message]).toEqual([400, 'Validation failed!']);
     expect(reply.error).toEqual({
@@ -211,7 +211,7 @@ describe('a REST request', () => {
     });
   });
 
-  it('hears of a place inside a list', async () => {
+  it('reports the place within a list', async () => {
     const body = JSON.stringify({ names: ['fine', 'much too long'] });
     const { reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect(reply.error?.message).toBe('names[1] must be text of 1 to 5 characters');
@@ -224,23 +224,23 @@ describe('a REST request', () => {
     ['too many', '{"names":["a","b","c"]}', 'names has more than 2: send fewer at once'],
     ['an empty list', '{"names":[]}', 'names is empty: send 1 to 2'],
     ['names of an object', '{"__proto__":{"names":["a"]}}', 'names is missing: send a list of 1 to 2'],
-  ])('of a body that is %s is refused and says so', async (_what, body, message) => {
+  ])('with a body that is %s is refused with that reason', async (_what, body, message) => {
     const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.message]).toEqual([400, message]);
   });
 
-  it('of another media type is refused', async () => {
+  it('with another media type is refused', async () => {
     const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body: 'a=b' });
     expect([status, reply.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('of too long a body is refused in the envelope', async () => {
+  it('with too long a body is refused in the envelope', async () => {
     const body = JSON.stringify({ names: ['x'.repeat(100_000)] });
     const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.code, reply.error?.bodyMaxBytes]).toEqual([413, 'BODY_TOO_LARGE', 65_536]);
   });
 
-  it('of an unknown path or another verb is refused in the envelope', async () => {
+  it('with an unknown path or another verb is refused in the envelope', async () => {
     const lost = await ask('/sol/v1/wallet/nothing');
     const wrong = await ask('/sol/v1/nft/probe');
     expect([lost.status, lost.reply.success, lost.reply.error?.code]).toEqual([404, false, 'NOT_FOUND']);
@@ -251,7 +251,7 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('passes on that no node answers, as 503 with when to come again', async () => {
+  it('returns 503 with retry-after when no node answers', async () => {
     door.answer = () =>
       Promise.reject(
         new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=x') }),
@@ -265,7 +265,7 @@ describe('a REST request', () => {
     expect(body).not.toContain('node.example');
   });
 
-  it('is never refused with status 200, whatever nodes think of the calls of an endpoint', async () => {
+  it('never fails with status 200, whatever nodes answer', async () => {
     door.answer = () => Promise.reject(new Failure('INVALID_REQUEST'));
     const { status, reply } = await ask(probe);
     expect([status, reply.success, reply.error?.code]).toEqual([503, false, 'UPSTREAM_UNAVAILABLE']);
@@ -291,7 +291,7 @@ describe('a REST request', () => {
     ]);
   });
 
-  it('says nothing of what goes wrong inside, and logs it without the key', async () => {
+  it('hides internal errors, and logs them without the key', async () => {
     behave = () => Promise.reject(new Error('the secret of the house'));
     const { status, reply, text: body } = await ask(probe);
     expect([status, reply.error?.code]).toEqual([500, 'INTERNAL']);
@@ -310,7 +310,7 @@ describe('a REST request', () => {
 });
 
 describe('the limit of an endpoint group', () => {
-  it('counts a key and a group for itself, and says where it stands and when to come again', async () => {
+  it('counts per key and group, and returns state and retry-after', async () => {
     const key = door.createKey();
     const replies = [];
     for (let i = 0; i < 6; i++) replies.push(await ask(probe, { key }));
@@ -333,8 +333,8 @@ describe('the limit of an endpoint group', () => {
   });
 });
 
-describe('requests under way', () => {
-  it('are no more than a key may have at a time', async () => {
+describe('concurrent requests', () => {
+  it('are limited per key', async () => {
     const key = door.createKey();
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
@@ -352,7 +352,7 @@ describe('requests under way', () => {
     expect((await ask(probe, { key })).status).toBe(200);
   });
 
-  it('end what they have asked for when their caller leaves', async () => {
+  it('cancel their calls when their caller disconnects', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>();
     door.answer = () => {
       asked.resolve(door.calls[0]?.signal);
@@ -368,7 +368,7 @@ describe('requests under way', () => {
     expect(signal?.reason).toMatchObject({ code: 'CLIENT_GONE' });
   });
 
-  it('take no longer than the time there is', async () => {
+  it('time out', async () => {
     await door.stop();
     door = await startHttpServer({}, {}, routes, { timeoutMs: 20 });
     door.answer = (_call) =>
@@ -384,8 +384,8 @@ describe('requests under way', () => {
   });
 });
 
-describe('answers of nodes', () => {
-  it('that are too large for one call, or for one request, are not read', async () => {
+describe('node responses', () => {
+  it('that are too large for one call or one request are not read', async () => {
     await door.stop();
     door = await startHttpServer({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
     const answering = (bytes: number) => {
@@ -411,7 +411,7 @@ describe('answers of nodes', () => {
 });
 
 describe('a browser', () => {
-  it('may send what the interface’s client sends', async () => {
+  it('may send the headers of the interface’s client', async () => {
     const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/wallet/probe`, { method: 'OPTIONS' });
     const allowed = response.headers.get('access-control-allow-headers')?.split(', ');
     expect(allowed).toEqual(['access-control-allow-origin', 'authorization', 'content-type', 'x-api-key']);
@@ -423,7 +423,7 @@ describe('a browser', () => {
     ]);
   });
 
-  it('may read answers, and how many calls they took', async () => {
+  it('may read responses and the number of upstream calls', async () => {
     const { status, headers } = await ask(probe, { headers: { origin: 'https://wallet.example' } });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     const exposed = headers.get('access-control-expose-headers')?.split(', ');
@@ -436,7 +436,7 @@ describe('a browser', () => {
   });
 });
 
-it('takes a JSON body with GET where a client sends one, or the same behind the question mark', async () => {
+it('accepts a JSON body with GET, or the same in the query', async () => {
   const { reply } = await ask('/sol/v1/wallet/either?password=query');
   expect(reply.result).toEqual({ password: 'query' });
   const sent = await rawGet('/sol/v1/wallet/either?password=query', '{"password":"body"}');

@@ -6,7 +6,7 @@ const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
 // Whoever asks cannot tell whether the fast way is there.
-describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let door: TestHttpServer;
 
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('a call over HTTP', () => {
-    it('is answered with the bytes of the source under its own id', async () => {
+    it('returns the response of the source under its own id', async () => {
       door.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
       const response = await door.post(call('getBalance', '9007199254740993'), door.createKey());
       expect(response.status).toBe(200);
@@ -30,7 +30,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       );
     });
 
-    it('hands on its params as they were written', async () => {
+    it('forwards its params unchanged', async () => {
       const params =
         '[ 18446744073709551615, {"b":1,"a":[1.50], "__proto__":{"x":1}, "constructor":"\\u0041"} ]';
       const response = await door.post(call('getBlock', '"a\\u0062"', params), door.createKey());
@@ -38,7 +38,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(String(door.calls[0]?.call.params)).toBe(params);
     });
 
-    it('passes on the error of a node with HTTP 200', async () => {
+    it('returns the error of a node with HTTP 200', async () => {
       door.answer = async () => ({
         body: Buffer.from('{"code":-32005,"message":"Node is unhealthy"}'),
         errorCode: -32005,
@@ -50,7 +50,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('reaches the source whatever its method is called', async () => {
+    it('reaches the source for any method name', async () => {
       const key = door.createKey();
       for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
         expect((await door.post(call(method), key)).status).toBe(200);
@@ -58,20 +58,20 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(door.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
     });
 
-    it('may leave its params out', async () => {
+    it('may omit its params', async () => {
       const response = await door.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', door.createKey());
       expect(await response.json()).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
       expect(door.calls[0]?.call.params).toBeNull();
     });
 
-    it('gets an answer of many megabytes whole', async () => {
+    it('gets a response of many megabytes', async () => {
       const big = `"${'x'.repeat(20 * 1024 * 1024)}"`;
       door.answer = async () => result(big);
       const text = await (await door.post(call('getProgramAccounts'), door.createKey())).text();
       expect(text === `{"jsonrpc":"2.0","result":${big},"id":1}\n`).toBe(true);
     });
 
-    it('is metered by what went in and out', async () => {
+    it('is metered by its bytes in and out', async () => {
       const body = call('getSlot');
       const text = await (await door.post(body, door.createKey())).text();
       expect(door.usage.drain()).toMatchObject([
@@ -79,7 +79,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('that fails upstream has the status and text of its row and nothing of the cause', async () => {
+    it('that fails upstream has status and text of its failure and hides the cause', async () => {
       door.answer = () =>
         Promise.reject(
           new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=abc') }),
@@ -99,7 +99,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('is given up upstream when its sender hangs up', async () => {
+    it('is cancelled upstream when its client disconnects', async () => {
       const abandoned = new Promise<void>((resolve) => {
         door.answer = () =>
           new Promise((_resolve, reject) => {
@@ -118,7 +118,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
     });
   });
 
-  describe('bad JSON-RPC', () => {
+  describe('invalid JSON-RPC', () => {
     const failing: [string, string, unknown][] = [
       [
         'no JSON',
@@ -163,7 +163,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ],
     ];
 
-    it.each(failing)('with %s gets its own error and asks nobody', async (_what, body, expected) => {
+    it.each(failing)('with %s gets its own error without an upstream call', async (_what, body, expected) => {
       const response = await door.post(body, door.createKey());
       expect([response.status, await response.json()]).toEqual([200, expected]);
       expect(door.calls).toEqual([]);
@@ -186,7 +186,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       return [response.status, error.data.code];
     };
 
-    it('is asked for when it is missing', async () => {
+    it('is required', async () => {
       expect(await refused(await door.post(call('getSlot'), null))).toEqual([401, 'MISSING_KEY']);
       expect(await refused(await door.post(call('getSlot'), null, { authorization: 'Basic abc' }))).toEqual([
         401,
@@ -194,7 +194,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('is refused when it is unknown, damaged or revoked, always in the same words', async () => {
+    it('is refused when it is unknown, damaged or revoked, always with the same text', async () => {
       const key = door.createKey();
       const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
       const revoked = door.createKey('rpc', undefined, { status: 'revoked' });
@@ -213,14 +213,14 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ]);
     });
 
-    it('of another product is told so', async () => {
+    it('of another product is refused as such', async () => {
       expect(await refused(await door.post(call('getSlot'), door.createKey('grpc')))).toEqual([
         403,
         'UNAUTHORIZED_PRODUCT',
       ]);
     });
 
-    it('that cannot be checked is not called wrong', async () => {
+    it('that cannot be checked is not called invalid', async () => {
       const key = door.createKey();
       const other = await startHttpServer({ raw });
       const unknown = other.createKey();
@@ -230,7 +230,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect((await door.post(call('getSlot'), key)).status).toBe(200);
     });
 
-    it('may stand in the query, and in the header with the scheme in any case; the header wins', async () => {
+    it('may be in the query or the header, with the scheme in any case; the header wins', async () => {
       const key = door.createKey();
       const send = (query: string, headers: Record<string, string> = {}) =>
         fetch(`${door.url}?${query}`, {
@@ -257,7 +257,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect((await door.post(call('getSlot'), key)).status).toBe(403);
     });
 
-    it('is in no log line, not even when all goes wrong', async () => {
+    it('is in no log line, not even after failures', async () => {
       const key = door.createKey();
       door.answer = () => Promise.reject(new Error(`with ${key} and ${door.url}?api-key=${key}`));
       expect((await door.post(call('getSlot'), key)).status).toBe(500);
@@ -267,7 +267,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('the rate limit', () => {
-    it('is shown on every answer and refuses with the time to wait', async () => {
+    it('is shown on every response and refuses with retry-after', async () => {
       const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
       const first = await door.post(call('getSlot'), key);
       expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=2;w=200');
@@ -299,7 +299,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('a batch', () => {
-    it('answers each call in order, whatever became of the others', async () => {
+    it('answers each call in order, whatever the results of the others', async () => {
       door.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result(`"${method}"`);
@@ -330,13 +330,13 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       ['[]'],
       ['{"jsonrpc":"2.0","method":"a"}'],
       ['[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]'],
-    ])('or call that wants no answer gets none and is not executed: %s', async (body) => {
+    ])('or call without an id gets no response and is not executed: %s', async (body) => {
       const response = await door.post(body, door.createKey());
       expect([response.status, await response.text()]).toEqual([200, '']);
       expect(door.calls).toEqual([]);
     });
 
-    it('has HTTP 200 when only some of it failed, whichever came first', async () => {
+    it('has HTTP 200 when only some calls failed, whichever came first', async () => {
       door.answer = async ({ method }) => {
         if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
         return result('1');
@@ -348,13 +348,13 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(await statusOf('getBlock', 'getBlock')).toBe(504);
     });
 
-    it('without a key gets one error, since nobody reads it', async () => {
+    it('without a key gets one error', async () => {
       const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
       expect(response.status).toBe(401);
       expect(await response.json()).toMatchObject({ id: null, error: { code: -32040 } });
     });
 
-    it('has a limit', async () => {
+    it('has a maximum length', async () => {
       const batch = (count: number) => `[${Array(count).fill(call('getSlot')).join()}]`;
       expect(await (await door.post(batch(100), door.createKey())).json()).toHaveLength(100);
       const response = await door.post(batch(101), door.createKey());
@@ -369,7 +369,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       expect(door.calls).toHaveLength(100);
     });
 
-    it('has only so many calls on their way at a time', async () => {
+    it('has a limited number of calls in flight', async () => {
       let under = 0;
       let most = 0;
       door.answer = async () => {
@@ -384,7 +384,7 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
   });
 
   describe('a page in a browser', () => {
-    it('may ask from anywhere', async () => {
+    it('may call from any origin', async () => {
       const headers = {
         origin: 'https://app.example',
         'access-control-request-method': 'POST',

@@ -111,9 +111,9 @@ const post = (url: string): Promise<Response> =>
     body: '{"jsonrpc":"2.0","id":"me","method":"getProgramAccounts"}',
   });
 
-describe.each([{ raw: true }, { raw: false }])('a long result through the door, raw: $raw', ({ raw }) => {
+describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $raw', ({ raw }) => {
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'arrives whole, its memory is given back, and the connection goes on; its length known: $hasLength',
+    'arrives completely, releases its memory and keeps the connection; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(100, hasLength, 'whole'));
       const letters = Array.from({ length: 100 }, (_, piece) => letterOf(piece).repeat(PIECE_BYTES));
@@ -130,14 +130,14 @@ describe.each([{ raw: true }, { raw: false }])('a long result through the door, 
   );
 
   it.each([{ hasLength: true }, { hasLength: false }])(
-    'that breaks off is not taken for whole by the client; its length known: $hasLength',
+    'that breaks off is detected by the client; length known: $hasLength',
     async ({ hasLength }) => {
       const url = await start(raw, () => new Coming(3, hasLength, 'broken'));
       await expect(post(url).then((response) => response.text())).rejects.toThrow();
     },
   );
 
-  it('waits for a client that reads slowly, and is left when they leave', async () => {
+  it('waits for a slow reader, and is cancelled when it disconnects', async () => {
     const url = await start(raw, () => new Coming(10_000, true, 'whole'));
     const response = await post(url);
     const reader = response.body!.getReader();

@@ -63,7 +63,7 @@ function heldClock(): { nowMs: number } {
 
 const gone = () => expect.poll(() => door.webSocket.size, { timeout: 10_000 }).toBe(0);
 
-describe('a key that ends', () => {
+describe('a key that becomes invalid', () => {
   it.each(['revoked', 'disabled'] as const)('because it is %s closes its connections', async (state) => {
     const key = door.createKey();
     const other = await door.connect();
@@ -99,7 +99,7 @@ describe('a key that ends', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is told how far it is behind, and cut, with bounded memory', async () => {
+  it('is cut with its lag, with bounded memory', async () => {
     await restart({ webSocket: { queueMaxBytes: 256 * 1024, closeTimeoutMs: 200 } });
     const reader = await door.connect();
     await reader.request('slotSubscribe');
@@ -118,7 +118,7 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('reads why, when it reads at last', async () => {
+  it('reads the reason when it reads at last', async () => {
     await restart({ webSocket: { queueMaxBytes: 64 * 1024, closeTimeoutMs: 5_000 } });
     const wire = await deafWire();
     const big = JSON.stringify('x'.repeat(64 * 1024));
@@ -142,7 +142,7 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('may fall behind within the limit, and then hears all', async () => {
+  it('may lag within the limit and then receives everything', async () => {
     const wire = await deafWire();
     const big = JSON.stringify('x'.repeat(64 * 1024));
     for (let told = 0; told < 100; told++) door.feed.emit('slot', big);
@@ -153,7 +153,7 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('does not lag because it asked for something large', async () => {
+  it('does not lag because it requested something large', async () => {
     await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
     const wire = await deafWire();
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
@@ -168,7 +168,7 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('may ask for nothing more while too much waits for it', async () => {
+  it('may make no more calls while its queue is too large', async () => {
     await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
     const wire = await deafWire();
     const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
@@ -184,7 +184,7 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
-  it('is cut first when all queues together take too much', async () => {
+  it('is cut first when all queues together are too large', async () => {
     await restart({
       webSocket: { queuesMaxBytes: 8 * MEBIBYTE, lookIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
     });
@@ -203,7 +203,7 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('a client that goes quiet', () => {
+describe('a silent client', () => {
   it('is pinged, and cut when it does not answer', async () => {
     await restart({
       webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, lookIntervalMs: 10, closeTimeoutMs: 100 },
@@ -218,7 +218,7 @@ describe('a client that goes quiet', () => {
     await gone();
   });
 
-  it('stays while it answers pings', async () => {
+  it('stays connected while it answers pings', async () => {
     await restart({ webSocket: { pingIntervalMs: 30, pongTimeoutMs: 60, lookIntervalMs: 10 } });
     const clock = heldClock();
     const client = await door.connect();
@@ -229,7 +229,7 @@ describe('a client that goes quiet', () => {
     expect(await client.request('getSlot')).toMatchObject({ id: 1 });
   });
 
-  it('is closed when it has no subscription and sends nothing', async () => {
+  it('is closed without subscriptions and messages', async () => {
     await restart({ webSocket: { idleTimeoutMs: 100, lookIntervalMs: 10 } });
     const client = await door.connect();
     expect(await client.closed).toEqual({
@@ -238,7 +238,7 @@ describe('a client that goes quiet', () => {
     });
   });
 
-  it('stays while it has a subscription, a call under way, or pings', async () => {
+  it('stays connected while it has a subscription, a call in flight, or sends pings', async () => {
     await restart({ webSocket: { idleTimeoutMs: 150, lookIntervalMs: 10 } });
     const clock = heldClock();
     door.answer = () => new Promise(() => {});
@@ -268,7 +268,7 @@ describe('a client that goes quiet', () => {
   });
 });
 
-describe('bytes that are no frame of a client', () => {
+describe('bytes that are no client frame', () => {
   const faults: [string, Buffer, number, string][] = [
     ['garbage', Buffer.from('GET / HTTP/1.1\r\n\r\n'), 1002, 'The bytes are not'],
     ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'The bytes are not'],
@@ -290,7 +290,7 @@ describe('bytes that are no frame of a client', () => {
     expect(door.lines).toEqual([]);
   });
 
-  it('of any kind, in any pieces, harm nobody else', async () => {
+  it('of any kind in any chunks do not affect others', async () => {
     const witness = await door.connect();
     const frame = fc
       .tuple(fc.constantFrom(0x01, 0x02, 0x00, 0x80, 0x81, 0x82, 0x88, 0x89, 0x8a, 0xf1), fc.uint8Array())
@@ -315,7 +315,7 @@ describe('bytes that are no frame of a client', () => {
     expect(door.lines).toEqual([]);
   });
 
-  it('that go on without end are not kept', async () => {
+  it('without end are not stored', async () => {
     await restart({ webSocket: { closeTimeoutMs: 300 } });
     const wire = await door.upgradedClient();
     // Goes on writing when the other side has said its last.
@@ -341,7 +341,7 @@ describe('a message that is too large', () => {
     reason: expect.stringMatching(/^MESSAGE_TOO_LARGE: The message is larger than this key may send/),
   };
 
-  it('is refused by the limit of the plan, one byte above it', async () => {
+  it('is refused one byte above the limit of the plan', async () => {
     const client = await door.connect(door.createKey(limits));
     client.socket.send(CALL.padEnd(2_000));
     expect(await client.nextJson()).toMatchObject({ id: 1 });
@@ -350,13 +350,13 @@ describe('a message that is too large', () => {
     expect(door.calls).toHaveLength(1);
   });
 
-  it('is refused by its announced length, before it was sent', async () => {
+  it('is refused by its announced length before it is sent', async () => {
     const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.write(Buffer.from([0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0]));
     expect(closeOf(await wire.ended())).toEqual(tooLarge);
   });
 
-  it('is refused in fragments too, however many they are', async () => {
+  it('is refused in any number of fragments', async () => {
     const inLength = await door.upgradedClient(door.createKey(limits));
     inLength.socket.write(clientFrame(0x01, Buffer.alloc(1_500, 0x20)));
     inLength.socket.write(clientFrame(0x00, Buffer.alloc(1_500, 0x20)));
@@ -370,7 +370,7 @@ describe('a message that is too large', () => {
     expect(closeOf(await inNumber.ended())).toEqual(tooLarge);
   });
 
-  it('is taken for one when it comes in tiny pieces, each of which takes room of its own', async () => {
+  it('includes one in tiny chunks, each of which takes its own memory', async () => {
     const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.setNoDelay(true);
     const bytes = clientFrame(0x81, Buffer.alloc(2_000, 0x20));
@@ -382,7 +382,7 @@ describe('a message that is too large', () => {
     expect(closeOf(await wire.ended())).toEqual(tooLarge);
   });
 
-  it('may come in fragments, with pings between them', async () => {
+  it('does not include a smaller one in fragments with pings between them', async () => {
     const wire = await door.upgradedClient();
     const half = 20;
     wire.socket.write(clientFrame(0x01, Buffer.from(CALL.slice(0, half))));
@@ -394,7 +394,7 @@ describe('a message that is too large', () => {
   });
 });
 
-it('answers the latest ping with its content, after a flood of them that held nothing', async () => {
+it('gets a pong with the payload of the latest ping after a flood', async () => {
   await restart({ webSocket: { queueMaxBytes: 128 * 1024 } });
   const wire = await door.upgradedClient();
   wire.socket.pause();
@@ -410,7 +410,7 @@ it('answers the latest ping with its content, after a flood of them that held no
 });
 
 describe('draining', () => {
-  it('tells every connection to come again, and ends when they have gone', async () => {
+  it('ends every connection with a request to reconnect', async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
     await Promise.all(clients.map((client) => client.request('slotSubscribe')));
     const before = performance.now();
@@ -423,7 +423,7 @@ describe('draining', () => {
     expect(await drained).toBe(true);
   });
 
-  it('lets calls under way be answered first', async () => {
+  it('lets calls in flight finish first', async () => {
     const slow = Promise.withResolvers<void>();
     door.answer = async () => {
       await slow.promise;
@@ -439,7 +439,7 @@ describe('draining', () => {
     expect(await drained).toBe(true);
   });
 
-  it('takes no new connections, already while load balancers take notice', async () => {
+  it('accepts no connections, already during the notice period', async () => {
     const path = `/v1/ws?api-key=${door.createKey()}`;
     const drained = door.http.drain(1_000, 200);
     expect(await door.refusal(path)).toMatchObject({
@@ -449,7 +449,7 @@ describe('draining', () => {
     await drained;
   });
 
-  it('cuts who does not go in time', async () => {
+  it('cuts connections that do not end in time', async () => {
     door.answer = () => new Promise(() => {});
     const stubborn = await door.upgradedClient();
     const calling = await door.connect();
@@ -461,7 +461,7 @@ describe('draining', () => {
   });
 });
 
-it('goes on with the others when one breaks', async () => {
+it('continues with the others when one fails', async () => {
   const clients: Client[] = [await door.connect(), await door.connect()];
   for (const client of clients) await client.request('slotSubscribe');
   clients[0]?.socket.terminate();

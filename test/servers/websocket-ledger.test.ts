@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => door.stop());
 
-it('tells a client what a ledger tells, from the event to the message', async () => {
+it('delivers ledger notifications to a client, from the event to the message', async () => {
   const story = new LedgerScript(notifier);
   const client = await door.connect();
   const commitment = { commitment: 'processed' };
@@ -51,7 +51,7 @@ it('tells a client what a ledger tells, from the event to the message', async ()
   expect(await client.request('signatureUnsubscribe', [4])).toMatchObject({ error: { code: -32602 } });
 });
 
-it('asks the notifier for nothing any longer when the last client has gone', async () => {
+it('has no demand on the notifier after the last client has disconnected', async () => {
   const clients = [await door.connect(), await door.connect()];
   for (const client of clients) await client.request('voteSubscribe');
   expect(notifier.hasSubscribers('vote')).toBe(true);

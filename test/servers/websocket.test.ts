@@ -35,7 +35,7 @@ const requestsOf = (name: string): number =>
     .reduce((sum, { requests }) => sum + requests, 0);
 
 describe('a handshake', () => {
-  it('succeeds with the key in the query, or as a bearer', async () => {
+  it('succeeds with the key in the query, or as a bearer token', async () => {
     const key = door.createKey();
     for (const client of [
       await door.connect(key),
@@ -107,7 +107,7 @@ describe('a handshake', () => {
     expect(readRefusal(await wire.ended())).toMatchObject({ status: 400 });
   });
 
-  it('that was meant as a plain request is told to upgrade', async () => {
+  it('sent as a plain request gets 426', async () => {
     const url = door.url(door.createKey({ wsConnectionsMax: 1 })).replace('ws:', 'http:');
     const response = await fetch(url);
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
@@ -117,7 +117,7 @@ describe('a handshake', () => {
     expect((await fetch(url)).status).toBe(426);
   });
 
-  it('that was meant as a plain request is told what keeps it from a connection', async () => {
+  it('sent as a plain request gets the failure that it would get', async () => {
     for (const [key, status, code] of [
       [null, 401, 'MISSING_KEY'],
       ['nonsense', 403, 'INVALID_KEY'],
@@ -129,7 +129,7 @@ describe('a handshake', () => {
     }
   });
 
-  it('asks for no other protocol: such a request is answered as if it had not asked', async () => {
+  it('for another protocol is answered as a plain request', async () => {
     const wire = door.rawClient();
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     wire.socket.write(
@@ -141,7 +141,7 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
-  it('is refused with 429 beyond the connections of the plan, and not when one has ended', async () => {
+  it('is refused with 429 beyond the connections of the plan, until one has ended', async () => {
     const key = door.createKey({ wsConnectionsMax: 2 });
     const client = await door.connect(key);
     await door.connect(key);
@@ -154,7 +154,7 @@ describe('a handshake', () => {
     await door.connect(key);
   });
 
-  it('is refused with 429 and the time to wait beyond the rate of the plan', async () => {
+  it('is refused with 429 and retry-after beyond the rate of the plan', async () => {
     const key = door.createKey({ rpcPerSecond: 0.01, rpcBurst: 1 });
     await door.connect(key);
     const refusal = await door.refusal(`/v1/ws?api-key=${key}`);
@@ -194,7 +194,7 @@ describe('a handshake', () => {
     wire.socket.destroy();
   });
 
-  it('behind a call that is still being answered gets that answer, and nothing else', async () => {
+  it('behind a pending call gets the response to that call only', async () => {
     const slow = Promise.withResolvers<void>();
     door.answer = async () => {
       await slow.promise;
@@ -212,7 +212,7 @@ describe('a handshake', () => {
     expect(door.webSocket.size).toBe(0);
   });
 
-  it('that breaks off, or ends in the middle, leaves nothing behind', async () => {
+  it('that breaks off leaves nothing behind', async () => {
     await restart({ http: { headersTimeoutMs: 200, requestTimeoutMs: 200 } });
     const half = door.rawClient();
     half.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).slice(0, -4));
@@ -225,7 +225,7 @@ describe('a handshake', () => {
 });
 
 describe('a subscription', () => {
-  it('is acknowledged, told and ended', async () => {
+  it('is acknowledged, notified and ended', async () => {
     const client = await door.connect();
     expect(await client.request('accountSubscribe', ACCOUNT, 'a')).toEqual({
       jsonrpc: '2.0',
@@ -242,14 +242,14 @@ describe('a subscription', () => {
     expect(client.received).toHaveLength(3);
   });
 
-  it('is acknowledged before anything is told, however early that comes', async () => {
+  it('is acknowledged before any notification', async () => {
     door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('1'), false);
     const client = await door.connect();
     expect(await client.request('slotSubscribe')).toMatchObject({ result: 1 });
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification', params: { result: 1 } });
   });
 
-  it('has an id of its own each time, counted from 1 in each connection and never used again', async () => {
+  it('has a new id each time, counted from 1 per connection and never reused', async () => {
     const [one, other] = [await door.connect(), await door.connect()];
     expect(await one.request('slotSubscribe')).toMatchObject({ result: 1 });
     expect(await one.request('slotSubscribe')).toMatchObject({ result: 2 });
@@ -258,7 +258,7 @@ describe('a subscription', () => {
     expect(await other.request('slotSubscribe')).toMatchObject({ result: 1 });
   });
 
-  it('that is asked for twice is told twice, each under its id', async () => {
+  it('that is opened twice is notified twice, each under its id', async () => {
     const client = await door.connect();
     await client.request('slotSubscribe');
     await client.request('slotSubscribe');
@@ -283,7 +283,7 @@ describe('a subscription', () => {
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification' });
   });
 
-  it('is not ended by parameters of any length, which are not read', async () => {
+  it('is not ended by params of any length, which are not parsed', async () => {
     const client = await door.connect();
     await client.request('slotSubscribe');
     const refusal = { error: { code: -32602, message: 'Invalid subscription id.' } };
@@ -305,7 +305,7 @@ describe('a subscription', () => {
     expect(await one.request('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('to a signature is over with its last notification', async () => {
+  it('to a signature ends with its last notification', async () => {
     const client = await door.connect();
     await client.request('signatureSubscribe', ['1'.repeat(64)]);
     door.feed.emit('signature', '{"err":null}', true);
@@ -313,7 +313,7 @@ describe('a subscription', () => {
     expect(await client.request('signatureUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('is refused in the words of the method, of the node or of the plan', async () => {
+  it('is refused with the message of the method, the node or the plan', async () => {
     const client = await door.connect(door.createKey({ wsSubscriptionsMax: 1 }));
     expect(await client.request('accountSubscribe', ['x'])).toEqual({
       jsonrpc: '2.0',
@@ -335,7 +335,7 @@ describe('a subscription', () => {
     });
   });
 
-  it('costs one opening of the feed for a hundred clients, and all get the same bytes', async () => {
+  it('opens the feed once for a hundred clients, and all get the same bytes', async () => {
     const key = door.createKey();
     const clients = await Promise.all(Array.from({ length: 100 }, () => door.connect(key)));
     await Promise.all(clients.map((client) => client.request('accountSubscribe', ACCOUNT)));
@@ -344,7 +344,7 @@ describe('a subscription', () => {
     expect([door.feed.openings.length, new Set(told).size, told.length]).toEqual([1, 1, 100]);
   });
 
-  it('ends at the feed once the last client has left and the grace period is over', async () => {
+  it('ends at the feed after the last client and the grace period', async () => {
     await restart({ gate: { topics: { graceMs: 50 } } });
     const clients = [await door.connect(), await door.connect()];
     for (const client of clients) await client.request('slotSubscribe');
@@ -355,7 +355,7 @@ describe('a subscription', () => {
     expect(door.feed.openings).toHaveLength(1);
   });
 
-  it('that the feed gives up ends the connection, so that the client knows', async () => {
+  it('that the feed ends closes the connection, so that the client notices', async () => {
     const client = await door.connect();
     await client.request('slotSubscribe');
     door.feed.openings[0]?.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -367,7 +367,7 @@ describe('a subscription', () => {
 });
 
 describe('a message', () => {
-  it('may hold any call, answered as over HTTP and metered alike', async () => {
+  it('may hold any call, answered and metered as over HTTP', async () => {
     const client = await door.connect();
     const text = '{"jsonrpc":"2.0","id":"x\\u0041","method":"getBlock","params":[18446744073709551615]}';
     client.socket.send(text);
@@ -378,7 +378,7 @@ describe('a message', () => {
     expect(door.usage.drain()).toMatchObject([met]);
   });
 
-  it('is of the session that its handshake names, the same as over HTTP, or of none', async () => {
+  it('uses the session of its handshake, the same as over HTTP, or none', async () => {
     const key = door.createKey();
     const headers = { 'x-solway-session': 'order book' };
     const named = await door.connect(key, { headers });
@@ -399,7 +399,7 @@ describe('a message', () => {
     expect(third).toBe(first);
   });
 
-  it('is of one session with all that its key asks, where the reads of the key never go back', async () => {
+  it('uses one session for all calls of its key, if the key has monotonic reads', async () => {
     const key = door.createKey();
     const [one, other] = [await door.connect(key), await door.connect(key)];
     await one.request('getSlot');
@@ -412,7 +412,7 @@ describe('a message', () => {
     expect(second).toBe(first);
   });
 
-  it('may be binary when it holds UTF-8', async () => {
+  it('may be binary if it holds UTF-8', async () => {
     const client = await door.connect();
     client.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getSlot"}'), { binary: true });
     expect(await client.nextJson()).toMatchObject({ result: { params: null } });
@@ -433,7 +433,7 @@ describe('a message', () => {
       { error: { code: -32602 } },
     ],
   ];
-  it.each(faulty)('of %s is answered with an error, and the connection goes on', async (_, text, error) => {
+  it.each(faulty)('of %s gets an error, and the connection continues', async (_, text, error) => {
     const client = await door.connect();
     client.socket.send(text);
     expect(await client.nextJson()).toMatchObject(error as object);
@@ -449,7 +449,7 @@ describe('a message', () => {
     expect([client.received, door.calls, door.feed.openings]).toEqual([[], [], []]);
   });
 
-  it('is answered when it is done, not when its turn comes', async () => {
+  it('is answered when it is done, not in order', async () => {
     const slow = Promise.withResolvers<void>();
     door.answer = async ({ method }) => {
       if (method === 'getBlock') await slow.promise;
@@ -462,7 +462,7 @@ describe('a message', () => {
     expect(await client.nextJson()).toMatchObject({ id: 1, result: 'getBlock' });
   });
 
-  it('passes on the error of a node, and a failure with its facts', async () => {
+  it('returns the error of a node, and a failure with its facts', async () => {
     const client = await door.connect();
     door.answer = async () => ({
       body: Buffer.from('{"code":-32005,"message":"behind"}'),
@@ -479,7 +479,7 @@ describe('a message', () => {
     });
   });
 
-  it('waits its turn when too many calls of the connection are under way, and is refused when too many wait', async () => {
+  it('waits when too many calls of the connection are in flight, and is refused when too many wait', async () => {
     await restart({ webSocket: { callsInFlightMax: 2, callsWaitingMax: 1 } });
     const slow = Promise.withResolvers<void>();
     door.answer = async () => {
@@ -499,7 +499,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('that waits is not run when its sender has gone', async () => {
+  it('that waits is not executed after its client has disconnected', async () => {
     await restart({ webSocket: { callsInFlightMax: 1 } });
     const slow = Promise.withResolvers<void>();
     door.answer = async () => {
@@ -517,7 +517,7 @@ describe('a message', () => {
     expect(requestsOf('getSlot')).toBe(1);
   });
 
-  it('may ask for all the subscriptions of the plan at once, as clients that come back do', async () => {
+  it('may open all subscriptions of the plan at once, as reconnecting clients do', async () => {
     const opening = Promise.withResolvers<void>();
     door.feed.gate = () => opening.promise;
     const client = await door.connect();
@@ -530,7 +530,7 @@ describe('a message', () => {
     expect([ids.size, ids.has(undefined), door.feed.openings.length]).toEqual([1_000, false, 2]);
   });
 
-  it('is refused when too many calls of all connections are under way', async () => {
+  it('is refused when too many calls of all connections are in flight', async () => {
     await restart({ webSocket: { allCallsInFlightMax: 1 } });
     door.answer = () => new Promise(() => {});
     const [one, other] = [await door.connect(), await door.connect()];
@@ -558,7 +558,7 @@ describe('messages that are no calls', () => {
     ['faults in batches', `[${Array(10).fill('{}').join()}]`],
     ['unsubscribes', '{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[9]}'],
     ['long ones', `{"${'x'.repeat(10_240)}`],
-  ])('such as %s are read no faster than the key may send, and all answered', async (_, text) => {
+  ])('such as %s are read at the rate of the key, and all answered', async (_, text) => {
     await restart({ gate });
     const client = await door.connect(door.createKey(limits));
     const each = text.startsWith('[') ? 10 : text.length > 10_000 ? 11 : 1;
@@ -572,7 +572,7 @@ describe('messages that are no calls', () => {
     expect(performance.now() - before).toBeGreaterThan(500);
   });
 
-  it('end the connection when there is no end to them', async () => {
+  it('close the connection when they do not stop', async () => {
     await restart({ gate });
     const wire = await door.upgradedClient(door.createKey(limits));
     wire.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(0x89, Buffer.alloc(0)))));
@@ -584,7 +584,7 @@ describe('messages that are no calls', () => {
 describe('a batch', () => {
   const item = (method: string, id: number, params: unknown = []) => ({ jsonrpc: '2.0', id, method, params });
 
-  it('is answered as one, in its order, with its subscriptions told afterwards', async () => {
+  it('gets one response, in order, followed by its notifications', async () => {
     const client = await door.connect();
     door.feed.gate = async () => door.feed.openings.at(-1)?.listener.onNotification(Buffer.from('5'), false);
     client.socket.send(
@@ -607,7 +607,7 @@ describe('a batch', () => {
     expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
 
-  it('has answers that are together no longer than one may have', async () => {
+  it('has a limit for its responses together', async () => {
     await restart({ webSocket: { batchAnswersMaxBytes: 200, batchConcurrency: 1 } });
     door.answer = async () => result(`"${'x'.repeat(88)}"`);
     const client = await door.connect();
@@ -622,7 +622,7 @@ describe('a batch', () => {
     }
   });
 
-  it('of nothing, or of nothing that wants an answer, has none', async () => {
+  it('that is empty, or has only notifications, gets no response', async () => {
     const client = await door.connect();
     client.socket.send('[]');
     client.socket.send('[{"jsonrpc":"2.0","method":"getSlot"}]');
@@ -630,14 +630,14 @@ describe('a batch', () => {
     expect(client.received).toEqual([]);
   });
 
-  it('has a limit', async () => {
+  it('has a maximum length', async () => {
     const client = await door.connect();
     client.socket.send(JSON.stringify(Array.from({ length: 101 }, (_, id) => item('getSlot', id))));
     expect(await client.nextJson()).toMatchObject({ id: null, error: { data: { batchMax: 100 } } });
     expect(door.calls).toEqual([]);
   });
 
-  it('does not go on when its sender has gone', async () => {
+  it('is cancelled when its client disconnects', async () => {
     const client = await door.connect();
     const first = Promise.withResolvers<void>();
     door.answer = async () => {
@@ -656,8 +656,8 @@ describe('a batch', () => {
   });
 });
 
-describe('a connection that is closed by its client', () => {
-  it('runs nothing any longer, not even what was opened for it meanwhile', async () => {
+describe('a connection closed by its client', () => {
+  it('cancels everything, including a subscription opened meanwhile', async () => {
     const client = await door.connect();
     const opening = Promise.withResolvers<void>();
     door.feed.gate = () => opening.promise;
@@ -672,7 +672,7 @@ describe('a connection that is closed by its client', () => {
     expect(door.calls[0]?.signal?.aborted).toBe(true);
   });
 
-  it('is told what was on its way ahead of the close frame, and nothing behind it', async () => {
+  it('gets pending data before the close frame, and nothing behind it', async () => {
     const wire = await door.upgradedClient();
     wire.socket.write(clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}')));
     await wire.until(/"id":1}$/);
@@ -706,7 +706,7 @@ it('meters notifications by number and bytes', async () => {
   expect(row).toMatchObject({ requests: 0, messages: 3, bytesOut: bytes });
 });
 
-it('opens no connection before its key was looked at', async () => {
+it('opens no connection before its key is checked', async () => {
   const socket = new WebSocket(door.url(null));
   const [, response] = await once(socket, 'unexpected-response');
   expect(response.statusCode).toBe(401);

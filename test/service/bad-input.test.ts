@@ -152,7 +152,7 @@ describe('a body that is no JSON-RPC request', () => {
       call('"id":7,"params":{"__proto__":1}'),
       error('7', -32602, '`params` should be an array'),
     ],
-  ])('because it is or has %s is told so', async (_name, body, expected) => {
+  ])('because it is or has %s gets that error', async (_name, body, expected) => {
     const { status, text } = await ask({ body });
     expect([status, text]).toEqual([200, expected]);
   });
@@ -166,7 +166,7 @@ describe('an id', () => {
     ['a text', '"a \\u00e9 \\" b"'],
     ['an empty text', '""'],
     ['a text of 1000 characters', `"${'x'.repeat(1000)}"`],
-  ])('that is %s comes back as it was written', async (_name, id) => {
+  ])('that is %s is returned unchanged', async (_name, id) => {
     const { status, text } = await ask({ body: withId(id) });
     expect([status, text]).toEqual([200, ok(id)]);
   });
@@ -181,7 +181,7 @@ describe('an id', () => {
     ['true', 'true'],
     ['a list', '[1]'],
     ['an object', '{"a":1}'],
-  ])('that is %s spoils the request', async (_name, id) => {
+  ])('that is %s makes the request invalid', async (_name, id) => {
     const { status, text } = await ask({ body: withId(id) });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
@@ -189,12 +189,12 @@ describe('an id', () => {
   it.each([
     ['2000', 2_000],
     ['500000', 500_000],
-  ])('of %s characters is refused and not sent back', async (_name, length) => {
+  ])('of %s characters is refused and not returned', async (_name, length) => {
     const { status, text } = await ask({ body: withId(`"${'x'.repeat(length)}"`) });
     expect([status, text]).toEqual([200, error('null', -32600, 'Invalid request')]);
   });
 
-  it('that is not there makes a notification, which has no answer', async () => {
+  it('that is missing makes a notification without a response', async () => {
     const { status, text } = await ask({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
     expect([status, text]).toEqual([200, '']);
   });
@@ -255,7 +255,7 @@ describe('a key', () => {
     ['of another product, in the query', () => inQuery(keys.grpc), 403, PRODUCT],
     ['good', () => bearer(keys.good), 200, ok('7')],
     ['good, in the query', () => inQuery(keys.good), 200, ok('7')],
-  ])('that is %s has its own answer', async (_name, sent, status, expected) => {
+  ])('that is %s has its own error', async (_name, sent, status, expected) => {
     const answer = await ask(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
   });
@@ -295,25 +295,25 @@ describe('an HTTP request', () => {
     ['a path that climbs', () => ({ path: '/v1/rpc/..%2f..%2fetc/passwd' }), 404, PATH],
     ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
     ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],
-  ])('with %s has its own answer', async (_name, sent, status, expected) => {
+  ])('with %s has its own error', async (_name, sent, status, expected) => {
     const answer = await ask(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
-  it('with more calls in its batch than are taken is refused as a whole', async () => {
+  it('with too many calls in its batch is refused as a whole', async () => {
     const { status, text } = await ask({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
     const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
     const message = 'The batch has more calls than this service accepts: send fewer at once';
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
   });
 
-  it('with a batch in which not all members are objects is no request at all', async () => {
+  it('with a batch whose members are not all objects is invalid', async () => {
     const { status, text } = await ask({ body: `[${HEALTH},7]` });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
 
-  it('with a mixed batch has an answer for each of its calls', async () => {
+  it('with a mixed batch gets a response for each of its calls', async () => {
     const body = `[${HEALTH},{},{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
     const { status, text } = await ask({ body });
     expect(status).toBe(200);
@@ -386,11 +386,11 @@ describe('bytes on a socket', () => {
         '{"code":"HEADERS_TOO_LARGE"}',
       ),
     ],
-  ])('that are %s have their own answer, and an end', async (_name, pieces, status, expected) => {
+  ])('that are %s have their own error, and an end', async (_name, pieces, status, expected) => {
     expect(await converse(...pieces())).toEqual([status, expected]);
   });
 
-  it('of a client that goes away in the middle harm nobody', async () => {
+  it('of a client that disconnects midway do not affect others', async () => {
     for (const rest of ['', '{"jsonrpc":"2.0",', HEALTH]) {
       const { socket, write, closed } = await rawSocket(service.ready.url);
       write(head('content-length: 45') + rest);
@@ -400,7 +400,7 @@ describe('bytes on a socket', () => {
     expect((await ask({})).text).toBe(ok('7'));
   });
 
-  it('of a client that waits for its answer in vain harm nobody', async () => {
+  it('of a client that waits in vain do not affect others', async () => {
     const sockets = await Promise.all(Array.from({ length: 20 }, () => rawSocket(service.ready.url)));
     mock.become((request, reply, socket) => setTimeout(() => node(request, reply, socket), 100));
     for (const { write } of sockets) write(head('content-length: 45') + HEALTH);
@@ -421,8 +421,8 @@ async function mockReceived(more: number): Promise<void> {
   }
 }
 
-describe('after all that', () => {
-  it('the service still answers, and never said that something of its own went wrong', async () => {
+describe('afterwards', () => {
+  it('the service still answers and has logged no errors', async () => {
     expect(await createRpcClient(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
     expect(service.process.exitCode).toBeNull();
     const log = readFileSync(logFile, 'utf8');
@@ -430,7 +430,7 @@ describe('after all that', () => {
     expect(log.match(/"level":(?:50|60).*/g)).toBeNull();
   });
 
-  it('no key and no secret stands in what the program wrote, logged, answered or sent to a node', async () => {
+  it('no key and no secret is in output, log, responses or upstream requests', async () => {
     await service.stop();
     const written = service.output().replace(/^\{"event":"ready".*\n/, '');
     const log = readFileSync(logFile, 'utf8');

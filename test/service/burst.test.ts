@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-describe('a burst as large as the default plan allows', () => {
-  it('is answered whole', async () => {
+describe('a burst of the size that the default plan allows', () => {
+  it('is answered completely', async () => {
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: BURST }, () => door.call('getLatestBlockhash')));
     process.stdout.write(`${BURST} calls at once took ${Math.round(performance.now() - startedAt)} ms\n`);

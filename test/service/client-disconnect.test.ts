@@ -49,7 +49,7 @@ async function askAndLeave(method: string): Promise<Held> {
   return entry;
 }
 
-it('an airdrop under way goes on when its caller leaves, while a read is given up', async () => {
+it('an airdrop in flight continues when its caller disconnects, while a read is cancelled', async () => {
   const airdrop = await askAndLeave('requestAirdrop');
   const read = await askAndLeave('getBalance');
   await eventually(async () => read.ended, 'the read has ended');

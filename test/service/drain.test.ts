@@ -66,7 +66,7 @@ const ready = (url: string): Promise<[number, unknown] | string> =>
 const GET_READY = 'GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 describe('SIGTERM', () => {
-  it('lets the answer under way arrive whole, takes nothing new, and ends with 0', async () => {
+  it('finishes the pending response, accepts nothing new, and exits with 0', async () => {
     const running = await startBeforeSlowNode(0);
     const { url } = running.ready;
     const { length } = await begin(running);
@@ -78,7 +78,7 @@ describe('SIGTERM', () => {
     expect(await ended).toBe(0);
   });
 
-  it('with a notice says 503 at /ready while it still answers, then takes nothing new', async () => {
+  it('with a notice period returns 503 at /ready while it still answers, then accepts nothing new', async () => {
     const running = await startBeforeSlowNode(NOTICE_MS);
     const { url, rpcUrl } = running.ready;
     const kept = await rawSocket(url);
@@ -100,14 +100,14 @@ describe('SIGTERM', () => {
     expect(await ended).toBe(0);
   });
 
-  it('ends the embedded ledger too', async () => {
+  it('stops the embedded ledger too', async () => {
     const running = await startService();
     const pid = ledgerPid(running.dataDir)!;
     expect(await running.stop()).toBe(0);
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('does not wait for a client that only holds its connection', async () => {
+  it('does not wait for an idle client', async () => {
     const running = await startBeforeSlowNode(0);
     const { write, closed } = await rawSocket(running.ready.url);
     write('POST /v1/rpc HTTP/1.1\r\nhost: localh');
@@ -116,8 +116,8 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('Ctrl+C in a terminal, which reaches every process of the group', () => {
-  it('leaves the ledger answering until the gateway has drained', async () => {
+describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
+  it('keeps the ledger answering until the gateway has drained', async () => {
     const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
     service = await startService({ configuration, ownGroup: true });
     const { ready: facts, key, output } = service;
@@ -132,7 +132,7 @@ describe('Ctrl+C in a terminal, which reaches every process of the group', () =>
 });
 
 describe('SIGKILL', () => {
-  it('of the gateway ends the ledger by itself, and the next start waits for that', async () => {
+  it('of the gateway stops the ledger, and the next start waits for that', async () => {
     const { key, dataDir, stop } = await startService();
     const pid = ledgerPid(dataDir)!;
     // Held up so long that the next start comes before its end.
@@ -147,7 +147,7 @@ describe('SIGKILL', () => {
     expect(await createRpcClient(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
   });
 
-  it('of gateway and ledger at once does not keep the next start waiting', async () => {
+  it('of gateway and ledger at once does not delay the next start', async () => {
     const { key, dataDir, stop } = await startService();
     const killed = stop('SIGKILL');
     process.kill(ledgerPid(dataDir)!, 'SIGKILL');

@@ -204,7 +204,7 @@ describe.each([
     byChance(dyingMidBody),
     behind,
   ],
-])('when of two nodes %s, and forty callers come at once', (_, first, second) => {
+])('when of two nodes %s with forty concurrent callers', (_, first, second) => {
   it('every read is answered', async () => {
     one.become(first);
     other.become(second);
@@ -221,8 +221,8 @@ describe.each([
   });
 });
 
-describe('a transaction whose first node dies after it took it', () => {
-  it('has its signature for an answer when the second node knows it already', async () => {
+describe('a transaction whose first node dies after accepting it', () => {
+  it('returns its signature when the second node already knows it', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     let taken = 0;
@@ -237,7 +237,7 @@ describe('a transaction whose first node dies after it took it', () => {
     expect(await door.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
   });
 
-  it('is never called dead: without an answer from anyone its outcome is unknown, and its signature told', async () => {
+  it('is never reported as failed: its outcome is unknown, and its signature is returned', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     const { wire, signature } = signedTransfer();
@@ -250,8 +250,8 @@ describe('a transaction whose first node dies after it took it', () => {
   });
 });
 
-describe('with no node that could have answered', () => {
-  it('a read says that nobody is there when both die', async () => {
+describe('without a node that can answer', () => {
+  it('a read fails as unavailable when both nodes die', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingMidBody);
     const { status, body } = await door.call('getBalance', [account]);
@@ -259,7 +259,7 @@ describe('with no node that could have answered', () => {
     expect(body.error).toMatchObject({ code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE' } });
   });
 
-  it('a read passes on what a node says of itself when both are behind', async () => {
+  it('a read returns the node’s own error when both are behind', async () => {
     one.become(behind);
     other.become(behind);
     const { status, text } = await door.call('getBalance', [account]);

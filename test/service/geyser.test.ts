@@ -36,7 +36,7 @@ afterAll(async () => {
   geyser?.stop();
 });
 
-it('tells a processed account within the slot, with each write, through the gateway', async () => {
+it('delivers each write of a processed account within the slot', async () => {
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   const options = { commitment: 'processed', encoding: 'base64' };
   const id = await client.result<number>('accountSubscribe', [address, options]);
@@ -54,7 +54,7 @@ it('tells a processed account within the slot, with each write, through the gate
   await client.close();
 });
 
-it('refuses what nobody can feed: Geyser does not tell it, and the node has no PubSub', async () => {
+it('refuses what nobody can feed: neither Geyser nor PubSub', async () => {
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   expect(await client.call('slotsUpdatesSubscribe')).toMatchObject({
     error: { data: { code: 'UPSTREAM_UNAVAILABLE', network: 'mainnet-beta' } },

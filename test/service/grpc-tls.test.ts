@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const keyOf = (name: string): string => service.ready.keys.find(({ product }) => product === name)?.key ?? '';
 
-it('is called over TLS, and refuses streams of a shred stage that nothing feeds', async () => {
+it('serves calls over TLS, and refuses shred stage streams without a source', async () => {
   expect(service.ready.grpcUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   const client = new GrpcClient(service.ready.grpcUrl, readFileSync(certFile));
   expect(Buffer.isBuffer(await client.call(keyOf('grpc'), 'GetVersion'))).toBe(true);
@@ -61,7 +61,7 @@ it('is called over TLS, and refuses streams of a shred stage that nothing feeds'
   client.close();
 });
 
-it('takes a renewed certificate on SIGHUP, and keeps the old one when the new is none', async () => {
+it('reloads its certificate on SIGHUP, and keeps the old one when the new one is invalid', async () => {
   const before = await shown();
   renew();
   service.process.kill('SIGHUP');

@@ -60,7 +60,7 @@ async function startOnOne(): Promise<number> {
 }
 
 it(
-  'a service that has one processor answers before V8 compiles and collects garbage beside it',
+  'a service with one processor answers before V8 compiles and collects garbage concurrently',
   async () => {
     const pid = await startOnOne();
     expect(helpersOf(pid)).toEqual([BEHIND]);
@@ -70,7 +70,7 @@ it(
 );
 
 it.skipIf(availableParallelism() > WORKERS_MAX)(
-  'so do workers, of which there is one for each processor, and not the primary, which answers nobody',
+  'so do workers, one per processor, unlike the primary, which serves no requests',
   async () => {
     const workers = Math.max(2, availableParallelism());
     const many = ['--workers', String(workers)];

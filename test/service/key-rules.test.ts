@@ -140,7 +140,7 @@ async function keyWith(options: Partial<CreateKeyOptions>): Promise<NewKey> {
 }
 
 describe.each(doors)('over %s', (_door, product, ask) => {
-  it('a key for some addresses is good from there, by the word of a trusted proxy and of nobody else', async () => {
+  it('a key limited to addresses is valid there only, by the word of a trusted proxy', async () => {
     const { secret } = await keyWith({ product, cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
     const told = (address: string) => ask(secret, { address });
     expect(await told('203.0.113.9')).toBe('ok');
@@ -160,7 +160,7 @@ describe.each(doors)('over %s', (_door, product, ask) => {
     expect(await ask(other, {})).toBe('ok');
   });
 
-  it('a right key is refused from where too many wrong ones came, and good from anywhere else', async () => {
+  it('a valid key is refused from an address with too many failed attempts, and valid elsewhere', async () => {
     const { secret } = await keyWith({ product });
     const place = doors.findIndex(([, , asked]) => asked === ask) + 1;
     const [address, elsewhere] = [`192.0.2.${place}`, `192.0.2.${place + 100}`];
@@ -174,7 +174,7 @@ describe.each(doors)('over %s', (_door, product, ask) => {
 });
 
 describe.each(doors.filter(([, product]) => product === 'rpc'))('over %s', (_door, _product, ask) => {
-  it('a key for some pages is good there, and nowhere without one', async () => {
+  it('a key limited to origins is valid there only, and nowhere without one', async () => {
     const { secret } = await keyWith({
       origins: ['https://app.example.com', 'https://*.example.org'],
     });
@@ -188,7 +188,7 @@ describe.each(doors.filter(([, product]) => product === 'rpc'))('over %s', (_doo
 });
 
 describe('methods', () => {
-  it('are those that the key is for: calls, subscriptions, endpoints', async () => {
+  it('are limited by the key: calls, subscriptions, endpoints', async () => {
     const { secret } = await keyWith({ methods: ['getSlot', 'slotSubscribe', 'wallet/*'] });
     expect(await askRpc(secret, {}, 'getSlot')).toBe('ok');
     expect(await askRpc(secret, {}, 'getBalance')).toBe('METHOD_FORBIDDEN');
@@ -202,7 +202,7 @@ describe('methods', () => {
     await socket.close();
   });
 
-  it('are those that the key is for: calls and streams of gRPC', async () => {
+  it('are limited by the key: gRPC calls and streams', async () => {
     const { secret } = await keyWith({ product: 'grpc', methods: ['Get*'] });
     expect(await askGrpc(secret, {}, 'GetVersion')).toBe('ok');
     expect(await askGrpc(secret, {}, 'Ping')).toBe('METHOD_FORBIDDEN');
@@ -214,13 +214,13 @@ describe('methods', () => {
   });
 });
 
-it('REST asks no other network than the key is for, whatever the request names', async () => {
+it('REST uses no network that the key does not allow', async () => {
   const { secret } = await keyWith({ networks: ['mainnet-beta'] });
   expect(await askRest(secret, {}, 'mainnet-beta')).toBe('ok');
   expect(await askRest(secret, {}, 'devnet')).toBe('NETWORK_FORBIDDEN');
 });
 
-it('a refusal can be read by the page that gets it, after a preflight that any page gets', async () => {
+it('a refusal can be read by the page that gets it, after a CORS preflight', async () => {
   const { secret } = await keyWith({ origins: ['https://app.example.com'] });
   const from = { origin: 'https://evil.example' };
   const asked = {
@@ -235,7 +235,7 @@ it('a refusal can be read by the page that gets it, after a preflight that any p
   expect(JSON.parse(refused.body).error.data.code).toBe('ORIGIN_FORBIDDEN');
 });
 
-it('a stranger neither slips away nor harms another by what it writes of itself', async () => {
+it('a forged address neither bypasses limits nor harms another client', async () => {
   const { secret } = await keyWith({});
   for (let wrong = 0; wrong < WRONG_KEYS; wrong++) {
     const from = { localAddress: STRANGER, address: `192.0.2.${200 + wrong}` };
@@ -252,7 +252,7 @@ it('a stranger neither slips away nor harms another by what it writes of itself'
     expect(await ask(bound, other)).toBe('ADDRESS_FORBIDDEN');
 });
 
-it('a public key has a rate for each address, which takes nothing from the others', async () => {
+it('a public key has a rate limit per address, which does not affect others', async () => {
   const origin = 'https://app.example.com';
   const { secret } = await keyWith({ isPublic: true, origins: [origin], addressPerSecond: 1 });
   const flood = await post(secret, { origin, address: '203.0.113.1' }, Array(20).fill(callOf('getSlot')));
@@ -262,7 +262,7 @@ it('a public key has a rate for each address, which takes nothing from the other
   expect(await askRpc(secret, { origin, address: '203.0.113.2' })).toBe('ok');
 });
 
-it('new rules close the sockets and streams that they keep out, and no others', async () => {
+it('new rules close the sockets and streams that they forbid, and no others', async () => {
   const cidrs = ['203.0.113.0/24'];
   const [rpcKey, grpcKey] = [await keyWith({ cidrs }), await keyWith({ product: 'grpc', cidrs })];
   const url = `${service.ready.wsUrl}?api-key=${rpcKey.secret}`;

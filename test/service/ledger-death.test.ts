@@ -25,7 +25,7 @@ type Balance = { context: { slot: number }; value: number };
 const balance = (commitment: string): Promise<Balance> =>
   door.result('getBalance', [account, { commitment }]);
 
-describe('the death of the ledger under load', () => {
+describe('the ledger dying under load', () => {
   const BACK_MAX_MS = 10_000;
   const AFTERWARDS = 200;
 
@@ -37,7 +37,7 @@ describe('the death of the ledger under load', () => {
     while (!isOver()) outcomes.push(outcomeOf(await door.call('getBalance', [account])));
   }
 
-  it('is bridged for every read, and the ledger comes back with all that was finalized', async () => {
+  it('does not fail reads, and the ledger returns with everything finalized', async () => {
     await door.result('requestAirdrop', [account, 2 * SOL]);
     const before = await eventually(async () => {
       const seen = await balance('finalized');
@@ -71,7 +71,7 @@ describe('the death of the ledger under load', () => {
     expect(service.output()).toContain('the embedded ledger died; starting it again');
   });
 
-  it('lets the ledger take transactions again afterwards', async () => {
+  it('accepts transactions again afterwards', async () => {
     const to = Keypair.generate().publicKey.toBase58();
     const signature = await door.result('requestAirdrop', [to, SOL]);
     await eventually(async () => {
@@ -129,7 +129,7 @@ describe('bytes that are no transaction', () => {
     return codes;
   }
 
-  it('never kill the ledger, sent or simulated', async () => {
+  it('never crash the ledger, sent or simulated', async () => {
     const pid = ledgerPid(service.dataDir)!;
     const real = await realTransaction();
     const random = Array.from({ length: 150 }, (_, index) => randomBytes(1 + index * 8));
@@ -144,7 +144,7 @@ describe('bytes that are no transaction', () => {
   });
 });
 
-describe('params that cannot be meant', () => {
+describe('invalid params', () => {
   it.each<[string, string, unknown, string]>([
     ['absent', 'getBalance', undefined, '`params` should have at least 1 argument(s)'],
     ['empty', 'getBalance', [], '`params` should have at least 1 argument(s)'],
@@ -158,7 +158,7 @@ describe('params that cannot be meant', () => {
       ['!'],
       "invalid base58 encoding: InvalidCharacter { character: '!', index: 0 }",
     ],
-  ])('because they are %s are told so by the ledger', async (_name, method, params, message) => {
+  ])('that are %s are refused by the ledger', async (_name, method, params, message) => {
     const { status, body } = await door.call(method, params);
     expect(status).toBe(200);
     expect(body.error).toMatchObject({ code: -32602, message });

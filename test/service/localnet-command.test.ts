@@ -63,7 +63,7 @@ describe('a new ledger', () => {
   const recipient = Keypair.generate().publicKey.toBase58();
   let first: Localnet;
 
-  it('begins with the accounts, programs, epochs and faucet that were asked for', async () => {
+  it('starts with the requested accounts, programs, epochs and faucet', async () => {
     const source = await start(ledgerOf('source'));
     const elf = await dumpProgram(source.door, MEMO);
     await source.program.stop();
@@ -101,7 +101,7 @@ describe('a new ledger', () => {
     expect(faucet.value).toBe(1234 * SOL);
   });
 
-  it('lets the program that was put in run', async () => {
+  it('runs the loaded program', async () => {
     const { result } = first.door;
     const payer = Keypair.generate();
     const funding = await result('requestAirdrop', [payer.publicKey.toBase58(), SOL]);
@@ -116,7 +116,7 @@ describe('a new ledger', () => {
     expect(value.logs.join('\n')).toContain('Program log: hello');
   });
 
-  it('tells the cluster where it is reached', async () => {
+  it('reports its address in getClusterNodes', async () => {
     const nodes = await first.door.result('getClusterNodes');
     expect(nodes).toMatchObject([
       {
@@ -128,14 +128,14 @@ describe('a new ledger', () => {
     ]);
   });
 
-  it('says nothing on standard error, and on standard output no more than that it is ready', () => {
+  it('prints nothing to standard error, and only its readiness to standard output', () => {
     expect(first.program.stdout()).toBe(
       `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1},"grpcPort":${first.grpcPort}}\n`,
     );
     expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
   });
 
-  it('writes its keys as lists of 64 numbers that only their owner may read', async () => {
+  it('writes its keys as lists of 64 numbers readable only by their owner', async () => {
     const files = readdirSync(ledger).filter((name) => name.endsWith('-keypair.json'));
     expect(files.sort()).toEqual([
       'faucet-keypair.json',
@@ -151,7 +151,7 @@ describe('a new ledger', () => {
     expect(identity).toBe(addressOf(ledger, 'validator'));
   });
 
-  it('is refused to a second process, in a clear sentence', async () => {
+  it('refuses a second process, in a clear sentence', async () => {
     const args = ['localnet', '--ledger', ledger, '--rpc-port', '0'];
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
@@ -160,7 +160,7 @@ describe('a new ledger', () => {
     );
   });
 
-  it('is refused where a file stands, in a clear sentence', async () => {
+  it('refuses a file in place of its folder, in a clear sentence', async () => {
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
     const { code, err } = await runSolway(folder, ['localnet', '--ledger', file, '--rpc-port', '0']);
@@ -170,7 +170,7 @@ describe('a new ledger', () => {
     ]);
   });
 
-  it('goes on at the next start, and begins again with --reset', async () => {
+  it('resumes at the next start, and starts over with --reset', async () => {
     const funding = await first.door.result('requestAirdrop', [recipient, 3 * SOL]);
     await processed(first.door, funding, 'finalized');
     const slot = await first.door.result<number>('getSlot', [{ commitment: 'finalized' }]);
@@ -229,8 +229,8 @@ async function memoTo(door: TestRpcClient, program: string, payer: Keypair): Pro
   return { wire: transaction.serialize().toString('base64') };
 }
 
-describe('the words of solway localnet', () => {
-  it('tell a person where the ledger answers, and with --quiet there are none', async () => {
+describe('the output of solway localnet', () => {
+  it('names the ledger’s address, and is empty with --quiet', async () => {
     const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
     const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
     running.add(spoken);
@@ -268,7 +268,7 @@ describe('the words of solway localnet', () => {
     [['--ledger'], '--ledger needs a value'],
     [['somewhere'], '"somewhere" is not understood: see solway localnet --help'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
-  ])('for %j are what to write instead, with exit code 2', async (args, words) => {
+  ])('for %j is the correct usage, with exit code 2', async (args, words) => {
     expect(await runSolway(folder, ['localnet', ...args])).toEqual({
       code: 2,
       out: '',
@@ -302,7 +302,7 @@ describe('the words of solway localnet', () => {
       () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
       /text\.so is not a compiled program: give the \.so file/,
     ],
-  ])('for %s name it in one sentence', async (_name, args, words) => {
+  ])('for %s names it in one sentence', async (_name, args, words) => {
     const common = ['localnet', '--ledger', ledgerOf('never'), '--rpc-port', '0'];
     const { code, out, err } = await runSolway(folder, [...common, ...args()]);
     expect([code, out]).toEqual([1, '']);
@@ -311,7 +311,7 @@ describe('the words of solway localnet', () => {
     expect(err).not.toContain('ENOENT');
   });
 
-  it('for a port that is taken name it', async () => {
+  it('for a port in use names it', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as { port: number };

@@ -64,7 +64,7 @@ async function expectAllThere(door: TestRpcClient, told: Told): Promise<void> {
   expect(value).toBeGreaterThanOrEqual(told.size * SOL);
 }
 
-it('the program killed again and again under traffic has lost nothing that it called finalized', async () => {
+it('the program, killed repeatedly under load, loses nothing that it reported as finalized', async () => {
   const told: Told = new Map();
   for (let kill = 0; kill < KILLS; kill++) {
     const { program, door } = await start();

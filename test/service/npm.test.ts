@@ -8,7 +8,7 @@ import { isRunning, temporaryFolder } from './program.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 describe('npm start', () => {
-  it('passes SIGTERM on: the service drains and nothing is left running', async () => {
+  it('forwards SIGTERM: the service drains and nothing keeps running', async () => {
     const ports = ['--port', '0', '--grpc-port', '0'];
     const args = ['start', '--', '--json', ...ports, '--data-dir', temporaryFolder('npm')];
     const npm = spawn('npm', args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });

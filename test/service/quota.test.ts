@@ -63,7 +63,7 @@ describe('a quota of 6 credits', () => {
     expect(mock.count('getHealth')).toBe(3);
   });
 
-  it('is remembered by the next run', async () => {
+  it('survives a restart', async () => {
     const { dataDir } = service;
     await service.stop();
     service = await startService({

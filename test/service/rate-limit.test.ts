@@ -46,8 +46,8 @@ const limited = (id: number) => ({
   id,
 });
 
-describe('a plan of 5 calls at once and 1 per second', () => {
-  it('counts each call of a batch, and puts no more than allowed to the node', async () => {
+describe('a plan with a burst of 5 calls and 1 call per second', () => {
+  it('counts each call of a batch, and forwards no more than allowed', async () => {
     const { status, body } = await door.post(batch(8));
     const answered = [0, 1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', result: 'ok', id }));
     expect(status).toBe(200);
@@ -55,7 +55,7 @@ describe('a plan of 5 calls at once and 1 per second', () => {
     expect(mock.count('getHealth')).toBe(5);
   });
 
-  it('refuses one call too many, says why and when to come again, and lets it in then', async () => {
+  it('refuses excess calls with retry-after, and accepts them then', async () => {
     const refused = await door.call('getHealth');
     expect(refused.status).toBe(429);
     expect(refused.body).toEqual(limited(1));
@@ -70,7 +70,7 @@ describe('a plan of 5 calls at once and 1 per second', () => {
     expect(headers.get('ratelimit')).toBe('"rpc";r=0;t=1');
   });
 
-  it('refuses a batch as a whole when nothing is left, in words that any page may read', async () => {
+  it('refuses a whole batch at the limit, readable for any page', async () => {
     const { status, headers } = await door.post(batch(3), { origin: 'https://shop.example' });
     expect([status, headers.get('retry-after')]).toEqual([429, '1']);
     expect(headers.get('access-control-allow-origin')).toBe('*');

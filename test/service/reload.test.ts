@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-it('a running service takes another configuration at SIGHUP and when it is asked to, and a bad one never', async () => {
+it('a running service reloads its configuration on SIGHUP and by command, and never an invalid one', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
   await asks(first);
   configure(`${nodeTable('second', second)}[server]\nheaders_max_bytes = 20000\n`);
@@ -68,7 +68,7 @@ it('a running service takes another configuration at SIGHUP and when it is asked
   expect(service.output()).not.toContain(SECRET);
 });
 
-it('solway reload reaches the service of the data folder without a token, and tells the result', async () => {
+it('solway reload finds the service by its data folder without a token, and reports the result', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
   const reload = (...args: string[]) => runCommand('reload', '--data-dir', service.dataDir, ...args);
   expect(statSync(join(service.dataDir, 'reload.sock')).mode & 0o777).toBe(0o600);
@@ -98,13 +98,13 @@ it('solway reload reaches the service of the data folder without a token, and te
   expect(actors[0]).toMatch(/^cli:/);
 });
 
-it('solway reload says where it looked when no service uses the data folder', async () => {
+it('solway reload reports where it looked when no service uses the data folder', async () => {
   const folder = temporaryFolder('reload');
   const words = expect.stringContaining(`no running service uses the data folder ${folder}`);
   expect(await runCommand('reload', '--data-dir', folder)).toMatchObject({ code: 1, err: words });
 });
 
-it('a node that is added answers calls within a second or two, and no more once it is removed', async () => {
+it('an added node serves calls within two seconds, and none after its removal', async () => {
   const third = nodes[2]!;
   const node = { network: 'mainnet-beta', name: 'added', url: `${third.url}${SECRET}`, ws: 'off' };
   await api.ask('POST', '/upstreams', node);

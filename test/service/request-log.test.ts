@@ -104,8 +104,8 @@ const found = (query: string): Promise<Entry> =>
   eventually(async () => (await listed(query))[0], `an entry with ${query}`);
 const whole = (id: string): Promise<Entry> => api.ask('GET', `${LOGS}/${id}`);
 
-describe('the log', () => {
-  it('holds what is no call', async () => {
+describe('the request log', () => {
+  it('records invalid requests', async () => {
     await door.post('{bad');
     expect(await found('method=other')).toMatchObject({
       status: 'client',
@@ -114,7 +114,7 @@ describe('the log', () => {
     });
   });
 
-  it('shows the way of a call past a node that died to the one that answered', async () => {
+  it('shows the attempts of a call past a failed node', async () => {
     let calls = 0;
     // Which node is asked first is its own business: that one dies.
     const dyingFirst: Behaviour = (request, reply, socket) =>
@@ -136,7 +136,7 @@ describe('the log', () => {
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
   });
 
-  it('shows that no node was asked for what is kept', async () => {
+  it('shows that a cached response used no node', async () => {
     for (let i = 0; i < 2; i++) await door.result('getGenesisHash');
     const entries = await eventually(async () => {
       const both = await listed('method=getGenesisHash');
@@ -152,7 +152,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has no session told of a slot before the one that it was told of', async () => {
+  it('never reports an earlier slot to a session than before', async () => {
     const read = async (slot: number): Promise<string> => {
       results.getBalance = () => `{"context":{"slot":${slot}},"value":7}`;
       const { text } = await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
@@ -166,7 +166,7 @@ describe('the log', () => {
     results.getBalance = () => BALANCE;
   });
 
-  it('has strangers with what they showed left out, and where they came from', async () => {
+  it('records strangers without their credentials, and with their addresses', async () => {
     const { text: stranger } = generateApiKey('rpc');
     await createRpcClient(service.ready.rpcUrl, stranger).call('getBlockHeight');
     const entry = await whole((await found('status=client&method=')).id);
@@ -175,7 +175,7 @@ describe('the log', () => {
     expect(JSON.stringify(entry)).not.toContain(stranger);
   });
 
-  it('has parameters and results of a key that allows it, without anything like a key', async () => {
+  it('records params and results of a key that allows it, without secrets', async () => {
     type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
     const wanted = { product: 'rpc', name: 'open', logsBodies: true };
     const { secret, key } = await api.ask<Created>('POST', '/customers/house/keys', wanted);
@@ -189,7 +189,7 @@ describe('the log', () => {
     expect(entry.result).toBe(BALANCE);
   });
 
-  it('is followed live, and no longer than somebody listens', async () => {
+  it('is followed live while a client is connected', async () => {
     const cancel = new AbortController();
     const response = await api.open(`${LOGS}/tail?method=getBlockHeight`, cancel.signal);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -203,7 +203,7 @@ describe('the log', () => {
     await expect(reader.read()).rejects.toThrow();
   });
 
-  it('has requests of every wire', async () => {
+  it('records requests of every protocol', async () => {
     await fetch(`${service.ready.url}/sol/v1/wallet/balance?wallet=nonsense`, {
       headers: { 'x-api-key': service.key },
     });
@@ -217,8 +217,8 @@ describe('the log', () => {
   });
 });
 
-describe('a transaction that is sent', () => {
-  it('is found by its signature with each attempt and what the chain says', async () => {
+describe('a sent transaction', () => {
+  it('is found by its signature with each attempt and its status on chain', async () => {
     const payer = Keypair.generate();
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
@@ -257,7 +257,7 @@ describe('the operator', () => {
   const stateOf = async (name: string) =>
     (await api.ask<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
 
-  it('cordons a node, and calls stop going there until it is uncordoned', async () => {
+  it('cordons a node, which gets no calls until it is uncordoned', async () => {
     const network = 'mainnet-beta';
     const [a, b] = nodes;
     const cordon = async (name: string) => {
@@ -282,7 +282,7 @@ describe('the operator', () => {
     await expect(nobody).rejects.toThrow('404');
   });
 
-  it('sees an open socket, and closes it with a text', async () => {
+  it('sees an open socket, and closes it with a message', async () => {
     const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
     type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
     const connection = await eventually(
@@ -308,14 +308,14 @@ describe('/metrics', () => {
   const read = (token: string) =>
     fetch(`${service.ready.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
 
-  it('is shown to whoever has the token', async () => {
+  it('are shown to clients with the token', async () => {
     expect((await read('another')).status).toBe(401);
     expect((await fetch(`${service.ready.url}/metrics`)).status).toBe(401);
     const response = await read(METRICS_TOKEN);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('counts what was asked, tells of every node, and holds no secret', async () => {
+  it('count calls, report every node, and contain no secret', async () => {
     const text = await (await read(METRICS_TOKEN)).text();
     const families = readMetrics(text);
     const sampleOf = (name: string, labels: Record<string, string>) =>
@@ -337,7 +337,7 @@ describe('/metrics', () => {
 });
 
 describe('traces', () => {
-  it('go on from the client through each attempt', async () => {
+  it('span from the client through each attempt', async () => {
     await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
     });

@@ -46,7 +46,7 @@ const filesWith = (folder: string, words: readonly string[]): string[] =>
       return words.some((word) => bytes.includes(word));
     });
 
-describe('what a request says of itself', () => {
+describe('client data', () => {
   /** Stands wherever somebody may write something; hexadecimal, so that it looks the same however it is written. */
   const marker = randomBytes(12).toString('hex');
   const password = `correct ${marker}`;
@@ -58,7 +58,7 @@ describe('what a request says of itself', () => {
   }, 60_000);
   afterAll(() => service?.stop());
 
-  it('is in no log and in no file, whatever it is and whatever comes of it', async () => {
+  it('is in no log and no file', async () => {
     const made = await ask(service, 'wallet/create_semi_wallet', { method: 'POST', body: { password } });
     const wallet = (made.result as { wallet_address: string }).wallet_address;
     const wrong = { wallet, password: `wrong ${marker}` };
@@ -140,7 +140,7 @@ describe('a network', () => {
   const balanceOn = (service: RunningService, network: string) =>
     ask(service, 'wallet/balance', { query: { wallet: WALLET, network } });
 
-  it('without a node is refused as not served, and no node of another one is asked', async () => {
+  it('without a node is refused as not served, without a call to nodes of another one', async () => {
     const main = await nodeWith(2_000_000_000);
     const service = await serviceBefore({ 'mainnet-beta': main });
     for (const network of ['devnet', 'testnet']) {
@@ -151,7 +151,7 @@ describe('a network', () => {
     expect(main.count('getBalance')).toBe(1);
   }, 60_000);
 
-  it('is answered by its own nodes only, also when they are gone', async () => {
+  it('is served by its own nodes only, also when they are unavailable', async () => {
     const [main, dev] = [await nodeWith(2_000_000_000), await nodeWith(3_000_000_000)];
     const service = await serviceBefore({ 'mainnet-beta': main, devnet: dev });
     expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 200, result: { balance: 3 } });

@@ -52,8 +52,8 @@ const refusalOf = (network: string) => ({
   },
 });
 
-describe.each([false, true])('?network= of JSON-RPC, the body in chunks: %s', (isChunked) => {
-  it('selects the network, also in a batch, and the default one without it', async () => {
+describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunked) => {
+  it('selects the network, also for a batch, and the default one without it', async () => {
     const balanceOn = async (query: string) => (await ask(query, CALL, { isChunked })).body.result.value;
     expect(await balanceOn('')).toBe(MAIN);
     expect(await balanceOn('?network=devnet')).toBe(DEV);
@@ -62,13 +62,13 @@ describe.each([false, true])('?network= of JSON-RPC, the body in chunks: %s', (i
     expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
   });
 
-  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the networks that are served', async (name) => {
+  it.each(['testnet', 'nonsense', ''])('refuses %j, and names the served networks', async (name) => {
     const before = main.count('getBalance') + dev.count('getBalance');
     expect(await ask(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
     expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
   });
 
-  it('tells a stranger of the key first', async () => {
+  it('reports a missing key first', async () => {
     const { status, body } = await ask('?network=nonsense', CALL, { isChunked, key: 'nobody' });
     expect([status, body.error.data.code]).toEqual([403, 'INVALID_KEY']);
   });
@@ -87,7 +87,7 @@ describe('?network= of a WebSocket', () => {
     socket.terminate();
   });
 
-  it('is refused for any other, whose subscriptions nothing feeds', async () => {
+  it('is refused for any other network, whose subscriptions nothing feeds', async () => {
     const socket = open('devnet');
     socket.on('error', () => {});
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];

@@ -171,7 +171,7 @@ async function dump(place: { url: string } | { file: string }): Promise<Buffer> 
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const)
   it.skipIf(kind === 'PostgreSQL' && postgresPrograms === null)(
-    `no secret rests in plain text on ${kind}: not in the database, its log, the journal, the log or any other file`,
+    `no secret is stored in plain text on ${kind}: not in the database, its log, the journal, the log or any other file`,
     async () => {
       const server = kind === 'PostgreSQL' ? await startPostgres(postgresPrograms!) : null;
       const mock = await startMock(healthy());

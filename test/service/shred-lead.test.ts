@@ -92,7 +92,7 @@ function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string)
   });
 }
 
-it('every transaction, alone or in a burst, is told on the shred stage before the standard stream', async () => {
+it('every transaction, alone or in a burst, arrives on the shred stage before the standard stream', async () => {
   const traffic = new Traffic(createSendRequest(`${service.ready.rpcUrl}?api-key=${service.key}`));
   await traffic.fund();
   const payer = traffic.payer.publicKey.toBase58();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 it.each(['1', '2'])(
-  'a start with %s workers names the nodes that do not answer, and goes on',
+  'a start with %s workers names the nodes that do not answer, and continues',
   async (workers) => {
     const silent = `${await deadUrl()}/${SECRET}`;
     const nodes = [

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => running.stop('SIGKILL'));
 
 describe('the options of solana-test-validator', () => {
-  it('put a program in that its authority may upgrade', async () => {
+  it('load a program that its authority may upgrade', async () => {
     const [code] = PublicKey.findProgramAddressSync([program.toBuffer()], LOADER);
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
     const { value } = await door.result<{ value: { data: { parsed: { info: object } } } }>('getAccountInfo', [
@@ -56,16 +56,16 @@ describe('the options of solana-test-validator', () => {
     expect(account).toMatchObject({ executable: true, owner: LOADER.toBase58() });
   });
 
-  it('begin at a later slot', async () => {
+  it('start at a later slot', async () => {
     expect(await door.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
   });
 
-  it('fill the mint account', async () => {
+  it('set the mint account', async () => {
     const { value } = await door.result<{ value: number }>('getBalance', [mint.toBase58()]);
     expect(value).toBe(500_000_000 * 1_000_000_000);
   });
 
-  it('open the door of the faucet, whose transfers are good', async () => {
+  it('start the faucet server, whose transfers are valid', async () => {
     const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
     head.writeBigUInt64LE(77_000_000n, 4);
@@ -86,7 +86,7 @@ describe('the options of solana-test-validator', () => {
     await door.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
   });
 
-  it('that mean nothing here are noted in one line each', () => {
+  it('without an effect here are noted in one line each', () => {
     const notes = running
       .stderr()
       .split('\n')
@@ -94,13 +94,13 @@ describe('the options of solana-test-validator', () => {
     expect(notes).toEqual(['solway: --log has no effect: the log goes to the error output in any case']);
   });
 
-  it('that cannot be had are refused', async () => {
+  it('that are not supported are refused', async () => {
     const { code, err } = await runSolway(folder, ['localnet', '--clone', MEMO]);
     expect(code).toBe(2);
     expect(err).toContain('--clone is not possible here: nothing is copied from other clusters');
   });
 
-  it('leave a validator.log that agrees with what the node says of itself', async () => {
+  it('write a validator.log that matches the RPC responses', async () => {
     const text = readFileSync(join(ledger, 'validator.log'), 'utf8');
     const version = await door.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
     const { identity } = await door.result<{ identity: string }>('getIdentity');

@@ -20,8 +20,8 @@ afterAll(async () => {
   await service?.stop();
 });
 
-describe('a ledger that is killed under a subscription', () => {
-  it('leaves it as it was: same id, no root missed, none told twice', async () => {
+describe('a ledger killed during a subscription', () => {
+  it('leaves it unchanged: same id, no root lost or repeated', async () => {
     const id = await client.result<number>('rootSubscribe');
     const roots: number[] = [];
     const hear = async (wanted: number) => {
@@ -35,7 +35,7 @@ describe('a ledger that is killed under a subscription', () => {
     expect(roots).toEqual(roots.map((_, index) => roots[0]! + index));
   });
 
-  it('does not keep it from telling what was done afterwards', async () => {
+  it('does not keep it from later notifications', async () => {
     const account = Keypair.generate().publicKey.toBase58();
     const id = await client.result<number>('accountSubscribe', [account, confirmed]);
     process.kill(ledgerPid(service.dataDir)!, 'SIGKILL');

@@ -5,7 +5,7 @@ import { failures } from '../../src/protocol/errors.ts';
 import { SocketClient } from './socket-client.ts';
 import { startService } from './start-service.ts';
 
-it('SIGTERM closes WebSockets with 1012, and what they used stands in the store afterwards', async () => {
+it('SIGTERM closes WebSockets with 1012, and stores their usage', async () => {
   const service = await startService();
   const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
   const id = await client.result<number>('slotSubscribe');

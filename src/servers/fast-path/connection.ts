@@ -101,7 +101,10 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       while (at < end && (this.#state === IDLE || this.#isPartial)) {
         if (this.#state === IDLE) at = this.#readHead(bytes, at, end, isPipelined || at > 0);
         else if (this.#state === BUSY) at = this.#readBody(bytes, at, end);
-        else at = this.#discardBody(at, end);
+        else {
+          at = this.#body.discard(at, end);
+          if (this.#body.missing === 0) this.#becomeIdle();
+        }
       }
     } catch (thrown) {
       this.#fail(thrown);
@@ -121,7 +124,10 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     const { clock, head, options } = this.#context;
     const headEnd = head.read(bytes, at, end);
     if (headEnd === NOT_FAST || !this.#isEligible(bytes)) {
-      this.#moveToFallback(Buffer.from(bytes.subarray(at, end)), isPipelined);
+      const rest = Buffer.from(bytes.subarray(at, end));
+      this.#state = DETACHED;
+      this.#context.onConnectionEnd(this);
+      this.#context.fallback.adopt(this.#fastSocket.detach(), rest, isPipelined);
       return end;
     }
     this.#state = BUSY;
@@ -183,12 +189,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       const outcome = calls.recordInvalidRequest(thrown, body?.length ?? 0, NULL_ID, caller, admitted);
       this.#refuse(outcome.failure ?? thrown, outcome);
     }
-    return stop;
-  }
-
-  #discardBody(at: number, end: number): number {
-    const stop = this.#body.discard(at, end);
-    if (this.#body.missing === 0) this.#becomeIdle();
     return stop;
   }
 
@@ -271,7 +271,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   }
 
   #sendReply({ pieces, ending, limits }: Reply): void {
-    if (!this.#isPending) return;
     this.#send(this.#context.writer.prefixFor(statusOfSingle(ending)), limits, ending, pieces);
   }
 
@@ -308,14 +307,12 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       // The socket's own timeout sees progress within a write; the sweep does not.
       this.dueAt = NEVER;
       socket.setTimeout(this.#context.options.idleTimeoutMs);
-      socket.write(NOTHING, () => this.#onFlushedLate());
+      socket.write(NOTHING, () => {
+        if (this.#state !== FLUSHING) return;
+        socket.setTimeout(0);
+        this.#onFlushed();
+      });
     }
-  }
-
-  #onFlushedLate(): void {
-    if (this.#state !== FLUSHING) return;
-    this.#fastSocket.socket.setTimeout(0);
-    this.#onFlushed();
   }
 
   #onFlushed(): void {
@@ -341,12 +338,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     if (buffered.length <= BUFFERED_MAX_BYTES || this.#state === DETACHED) return;
     if (this.#buffered === null || (this.#buffered as Buffer).length <= BUFFERED_MAX_BYTES)
       this.#fastSocket.socket.resume();
-  }
-
-  #moveToFallback(bytes: Buffer, isPipelined: boolean): void {
-    this.#state = DETACHED;
-    this.#context.onConnectionEnd(this);
-    this.#context.fallback.adopt(this.#fastSocket.detach(), bytes, isPipelined);
   }
 
   /** Closes the connection after the written bytes are flushed. */

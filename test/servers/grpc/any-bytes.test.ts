@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
-describe('a server that is sent any bytes', () => {
-  it('ends each stream with a status, keeps none, and goes on', async () => {
+describe('a server that receives arbitrary bytes', () => {
+  it('ends each stream with a status, keeps none open, and continues', async () => {
     const session = stage.session();
     await once(session, 'connect');
     const sent = fc.tuple(bytesOf, fc.integer({ min: 1, max: 40 }), fc.constantFrom('end', 'cancel'));

@@ -8,8 +8,8 @@ const WATCH = '/grpc.health.v1.Health/Watch';
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
-describe('a server that drains', () => {
-  it('ends streams behind what waits, lets calls finish, and says goodbye', async () => {
+describe('a draining server', () => {
+  it('ends streams after queued messages, lets calls finish, and sends GOAWAY', async () => {
     stage = await new TestGrpcServer().listen();
     const session = stage.session();
     const call = stage.call(SUBSCRIBE, {}, session);
@@ -41,7 +41,7 @@ describe('a server that drains', () => {
     expect([stage.server.connections, stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0, 0]);
   });
 
-  it('serves until its notice is over, and says meanwhile that it will not', async () => {
+  it('serves during the notice period and reports NOT_SERVING', async () => {
     stage = await new TestGrpcServer({ pingIntervalMs: 40 }).listen();
     const watch = stage.call(WATCH).end(NONE);
     expect([...(await watch.next())]).toEqual([8, 1]);
@@ -54,7 +54,7 @@ describe('a server that drains', () => {
     expect(late.destroyed).toBe(true);
   });
 
-  it('cuts what does not end in time', async () => {
+  it('cuts calls that do not end in time', async () => {
     stage = await new TestGrpcServer().listen();
     let call: RawCall | null = null;
     await new Promise<void>((asked) => {

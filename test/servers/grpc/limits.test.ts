@@ -77,7 +77,7 @@ async function tell(streams: readonly FakeGeyserStream[], calls: readonly RawCal
 }
 
 describe('a client that keeps its half of the connection open', () => {
-  it('holds no place when all was said, and no drain up', async () => {
+  it('holds no connection permit after the end, and does not delay a drain', async () => {
     await start({ idleTimeoutMs: 300, keepaliveIntervalMs: 400, keepaliveTimeoutMs: 400 });
     const greet = (): Socket => {
       const socket = connect({ port: stage.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -94,8 +94,8 @@ describe('a client that keeps its half of the connection open', () => {
   });
 });
 
-describe('a client that reads too slowly', () => {
-  it('is cut with its lag stated, while others miss nothing', async () => {
+describe('a slow reader', () => {
+  it('is cut with its lag, while others lose nothing', async () => {
     await start({ queueMaxBytes: 300_000 });
     const quick = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     const slow = stage.call(SUBSCRIBE);
@@ -128,7 +128,7 @@ describe('a client that reads too slowly', () => {
     });
   });
 
-  it('is told so too where its updates wait elsewhere, behind what it has still to be told', async () => {
+  it('is also cut when its updates wait in another queue', async () => {
     await start();
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -147,7 +147,7 @@ describe('a client that reads too slowly', () => {
     expect(stream.lags).toBe(1);
   });
 
-  it('that takes nothing more is not waited for', async () => {
+  it('that stopped reading is not waited for', async () => {
     await start({ endTimeoutMs: 50, queueMaxBytes: 200_000 });
     const slow = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
@@ -160,7 +160,7 @@ describe('a client that reads too slowly', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('goes first when all queues together are too full', async () => {
+  it('is cut first when all queues together are too large', async () => {
     await start({ queuesMaxBytes: 400_000 });
     const slow = stage.call(SUBSCRIBE);
     const other = stage.call(SUBSCRIBE);
@@ -175,12 +175,12 @@ describe('a client that reads too slowly', () => {
   });
 });
 
-describe('a client that gives nothing', () => {
+describe('a silent client', () => {
   it.each([
     ['says nothing', Buffer.alloc(0)],
     ['speaks another language', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
     ['makes no call', Buffer.concat([PREFACE, SETTINGS])],
-  ])('and %s is let go', async (_name, bytes) => {
+  ])('that %s is disconnected', async (_name, bytes) => {
     await start({ handshakeTimeoutMs: 50, firstCallTimeoutMs: 100 });
     const socket = wire();
     socket.write(bytes);
@@ -188,14 +188,14 @@ describe('a client that gives nothing', () => {
     expect(stage.server.connections).toBe(0);
   });
 
-  it('is let go when it has no call for long', async () => {
+  it('is disconnected after a time without calls', async () => {
     await start({ idleTimeoutMs: 60 });
     const session = stage.session();
     await stage.call(GET_SLOT, {}, session).end(NONE).ended();
     await once(session, 'close');
   });
 
-  it('of a request, or half of one, is told that it took too long', async () => {
+  it('gets a timeout for a missing or partial request', async () => {
     await start({ requestTimeoutMs: 60 });
     const late = { 'grpc-status': '4', 'x-error-code': 'REQUEST_TIMEOUT' };
     expect(await stage.call(GET_SLOT).ended()).toMatchObject(late);
@@ -205,7 +205,7 @@ describe('a client that gives nothing', () => {
     expect(await half.ended()).toMatchObject(late);
   });
 
-  it('to a ping of HTTP/2 is let go', async () => {
+  it('is disconnected when it does not answer an HTTP/2 ping', async () => {
     await start({ keepaliveIntervalMs: 40, keepaliveTimeoutMs: 40 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(4, 1, 0), frame(1, 4, 1, call)]));
@@ -215,11 +215,11 @@ describe('a client that gives nothing', () => {
   });
 });
 
-describe('a client that sends floods', () => {
+describe('a flooding client', () => {
   it.each([
     ['pings', frame(6, 0, 0, Buffer.alloc(8))],
     ['settings', SETTINGS],
-  ])('of %s is cut', async (_name, bytes) => {
+  ])('is cut for %s', async (_name, bytes) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -229,7 +229,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of pings is cut by the second, however often connections are looked after', async () => {
+  it('is cut for pings per second, independent of the sweep interval', async () => {
     await start({ controlFramesPerSecondMax: 100, requestTimeoutMs: 200 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -244,7 +244,7 @@ describe('a client that sends floods', () => {
   it.each([
     ['a message', 0],
     ['a packed message', 1],
-  ])('of single bytes of %s is cut', async (_name, flag) => {
+  ])('is cut for single bytes of %s', async (_name, flag) => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
@@ -255,7 +255,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is none of those that send many small messages, be their heads apart', async () => {
+  it('is not a client with many small messages, even with separate heads', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const one = stage.call(SUBSCRIBE);
     const message = encodeFrame(encodeSubscribeRequest({ ping: 1 }));
@@ -268,7 +268,7 @@ describe('a client that sends floods', () => {
     expect(one.isClosed).toBe(false);
   });
 
-  it('of calls that it cancels is cut', async () => {
+  it('is cut for cancelled calls', async () => {
     await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, streamsPerConnectionMax: 10 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS]));
@@ -282,7 +282,7 @@ describe('a client that sends floods', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of headers is cut', async () => {
+  it('is cut for headers', async () => {
     await start();
     const socket = wire();
     const more = frame(9, 0, 1, headerBlock({ name: 'x'.repeat(100) }));
@@ -291,7 +291,7 @@ describe('a client that sends floods', () => {
     expect(stage.opened.length).toBe(0);
   });
 
-  it('of large headers is refused', async () => {
+  it('is refused for large headers', async () => {
     await start({ headerListMaxBytes: 4_096 });
     const large = { large: 'x'.repeat(8_000) };
     expect(await stage.call(SUBSCRIBE, large).ended()).toMatchObject({ 'x-error-code': 'HEADERS_TOO_LARGE' });
@@ -299,8 +299,8 @@ describe('a client that sends floods', () => {
   });
 });
 
-describe('what there is room for', () => {
-  it('are so many connections of an address', async () => {
+describe('resource limits', () => {
+  it('cover connections per address', async () => {
     await start({ connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     await Promise.all([first.next(), second.next()]);
@@ -309,7 +309,7 @@ describe('what there is room for', () => {
     expect(stage.server.connections).toBe(2);
   });
 
-  it('are so many streams, calls and bytes of requests', async () => {
+  it('cover streams, calls and request bytes', async () => {
     await start({ streamsMax: 1, unaryInFlightMax: 1, requestsMaxBytes: 1_000 });
     const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED', 'retry-after': '1' };
     const one = stage.call(SUBSCRIBE);
@@ -324,7 +324,7 @@ describe('what there is room for', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('of streams without a key are their own: they are few, on a connection fewer, and end', async () => {
+  it('of streams without a key are separate, with few per connection and a maximum age', async () => {
     await start({
       ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
       keylessStreamMaxMs: 400,

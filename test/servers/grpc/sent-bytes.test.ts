@@ -17,9 +17,9 @@ function push({ sink }: FakeGeyserStream, messages: number): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(SIZE, i));
 }
 
-describe('what a stream is sent', () => {
+describe('the bytes sent on a stream', () => {
   it.each(['identity', 'gzip', 'zstd'])(
-    'is counted as it was before it was compressed, to the end: %s',
+    'are counted uncompressed, to the end: %s',
     async (encoding) => {
       await start({ compression: 'accepted', joinMs: 0 });
       const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
@@ -36,7 +36,7 @@ describe('what a stream is sent', () => {
     },
   );
 
-  it('is not what waited for a client that never took it', async () => {
+  it('exclude messages that the client never received', async () => {
     await start({ endTimeoutMs: 50 });
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();

@@ -31,10 +31,10 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
 /** Compresses well, and is none of the protobuf of names. */
 const tail = Buffer.alloc(3_000, 0xff);
 
-describe('streams of which the same update leaves in the same turn', () => {
+describe('streams with the same update in the same turn', () => {
   const theirs = [encodeNames(['mine', 'both']), encodeNames(['yours', 'two'])] as const;
 
-  it.each(encodings)('each have their own names: %s', async (encoding) => {
+  it.each(encodings)('have their own filter names: %s', async (encoding) => {
     const { calls, sinks } = await two(headersOf(encoding));
     for (const order of [
       [0, 1],
@@ -50,7 +50,7 @@ describe('streams of which the same update leaves in the same turn', () => {
   });
 
   it.each(encodings)(
-    'each have their own messages where only the first is the same: %s',
+    'have their own messages if only the first is shared: %s',
     async (encoding) => {
       const { calls, sinks } = await two(headersOf(encoding));
       const [names] = theirs;
@@ -66,11 +66,11 @@ describe('streams of which the same update leaves in the same turn', () => {
   );
 });
 
-describe('a message to a client that takes compressed ones', () => {
+describe('a message to a client that accepts compression', () => {
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
   it.each(['gzip', 'zstd'] as const)(
-    'is compressed only where that makes it smaller: %s',
+    'is compressed only if that makes it smaller: %s',
     async (encoding) => {
       const { calls, sinks } = await two(headersOf(encoding));
       const pieces: Buffer[] = [];

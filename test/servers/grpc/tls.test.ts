@@ -60,7 +60,7 @@ describe('a server with a certificate', () => {
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it('takes another certificate without a restart', async () => {
+  it('reloads its certificate without a restart', async () => {
     stage = await new TestGrpcServer({ tls: identity('old') }).listen();
     const before = wire(['h2']);
     await once(before, 'secureConnect');
@@ -72,7 +72,7 @@ describe('a server with a certificate', () => {
     expect(before.destroyed).toBe(false);
   });
 
-  it('lets go of who speaks something else', async () => {
+  it('closes connections of other protocols', async () => {
     stage = await new TestGrpcServer({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
     const others = [wire(['http/1.1']), wire([])];
     await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));
