@@ -16,7 +16,7 @@ function isListening(connection: Connection, id: number): boolean {
 
 /** How to listen, how to end it, and what to do meanwhile. */
 export type FirstUpdate<Update> = readonly [
-  listen: (listener: (...told: [Update, ...unknown[]]) => void) => number,
+  listen: (listener: (...observed: [Update, ...unknown[]]) => void) => number,
   unlisten: (id: number) => Promise<void>,
   act?: () => Promise<unknown>,
 ];
@@ -27,12 +27,12 @@ export async function firstUpdate<Update>(
   ...[listen, unlisten, act = async () => {}]: FirstUpdate<Update>
 ): Promise<Update> {
   const { promise, resolve } = Promise.withResolvers<Update>();
-  let isTold = false;
+  let isObserved = false;
   const id = listen((value) => {
-    isTold = true;
+    isObserved = true;
     resolve(value);
   });
-  await eventually(async () => isTold || isListening(connection, id), 'the client listens');
+  await eventually(async () => isObserved || isListening(connection, id), 'the client listens');
   await act();
   const value = await promise;
   await unlisten(id);

@@ -11,22 +11,22 @@ const atOnce: Feed = {
   },
 };
 
-let door: TestWebSocketServer;
+let server: TestWebSocketServer;
 beforeEach(async () => {
-  door = await new TestWebSocketServer({ feed: atOnce }).listen();
+  server = await new TestWebSocketServer({ feed: atOnce }).listen();
 });
-afterEach(() => door.stop());
+afterEach(() => server.stop());
 
 // It listens a moment after it has read the acknowledgement, and misses what it reads together with that.
 it('receives state that is already known when @solana/kit subscribes', async () => {
-  const subscriptions = kit.createSolanaRpcSubscriptions(door.url(door.createKey()));
+  const subscriptions = kit.createSolanaRpcSubscriptions(server.url(server.createKey()));
   const signature = kit.signature(
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
   );
   const end = new AbortController();
   const options = { abortSignal: AbortSignal.any([end.signal, AbortSignal.timeout(5_000)]) };
-  const told = await subscriptions.signatureNotifications(signature).subscribe(options);
-  const { value } = await told[Symbol.asyncIterator]().next();
+  const observed = await subscriptions.signatureNotifications(signature).subscribe(options);
+  const { value } = await observed[Symbol.asyncIterator]().next();
   end.abort();
   expect(value).toEqual({ context: { slot: 5n }, value: { err: null } });
 });

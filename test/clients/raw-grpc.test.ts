@@ -83,8 +83,10 @@ async function makeTraffic(): Promise<void> {
 type Read = Readonly<Record<string, unknown>> & { slot?: { slot: string; status: number } | undefined };
 
 const slotIn = (update: Read): number => {
-  const told = Object.values(update).find((part) => typeof (part as { slot?: string })?.slot === 'string');
-  return told === undefined ? -1 : Number((told as { slot: string }).slot);
+  const observed = Object.values(update).find(
+    (part) => typeof (part as { slot?: string })?.slot === 'string',
+  );
+  return observed === undefined ? -1 : Number((observed as { slot: string }).slot);
 };
 
 /** A message that came, with what the published codec reads in it. */
@@ -123,8 +125,11 @@ class Pair {
 
   /** The highest slot that one of them has heard of. */
   get newest(): number {
-    const heard = [...this.bytes.updates.map((bytes) => this.messageOf(bytes).read), ...this.theirs.updates];
-    return Math.max(...heard.map(slotIn));
+    const receivedUpdates = [
+      ...this.bytes.updates.map((bytes) => this.messageOf(bytes).read),
+      ...this.theirs.updates,
+    ];
+    return Math.max(...receivedUpdates.map(slotIn));
   }
 
   /** What each heard of slots from `first` to `last`. */
@@ -225,11 +230,11 @@ describe('two clients with the same request', () => {
     ['processed', 'Subscribe', kinds],
     ['confirmed, with parts of data', 'Subscribe', kinds],
     ['before they are run', 'SubscribeDeshred', ['deshredTransaction', 'slot']],
-  ])('receive the same bytes: %s', (name, call, told) => {
+  ])('receive the same bytes: %s', (name, call, observed) => {
     const { bytes, theirs } = pairs.get(name)!.between(first, last);
     expect(theirs.length).toBeGreaterThan(20);
     expect(theirs.map(inOrder)).toEqual(bytes.map(({ read }) => inOrder(read)));
-    for (const kind of told) {
+    for (const kind of observed) {
       expect([kind, bytes.some(({ read }) => read[kind] !== undefined)]).toEqual([kind, true]);
     }
     for (const { bytes: message } of bytes) {
@@ -269,14 +274,14 @@ describe('a unary call', () => {
       (client) => client.isBlockhashValid(blockhash, commitment),
     ],
     ['SubscribeReplayInfo', () => ({}), (client) => client.subscribeReplayInfo()],
-  ])('returns the same bytes to both: %s', async (name, request, ask) => {
+  ])('returns the same bytes to both: %s', async (name, request, sendRequest) => {
     const client = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
     const { [name === 'Ping' ? 'PongResponse' : `${name}Response`]: codec } = published;
-    let told: [before: unknown, bytes: Buffer, after: unknown];
+    let observed: [before: unknown, bytes: Buffer, after: unknown];
     // Between two answers that are equal there was no other; slots go on all the time.
-    do told = [await ask(client), await unary(name, request()), await ask(client)];
-    while (JSON.stringify(told[0]) !== JSON.stringify(told[2]));
-    const [theirs, bytes] = told;
+    do observed = [await sendRequest(client), await unary(name, request()), await sendRequest(client)];
+    while (JSON.stringify(observed[0]) !== JSON.stringify(observed[2]));
+    const [theirs, bytes] = observed;
     expect(codec!.decode(bytes)).toEqual(theirs);
     expect(again(geyser(name), bytes).toString('hex')).toBe(bytes.toString('hex'));
   });
@@ -339,18 +344,18 @@ describe('reflection', () => {
 
   it('describes its services completely through reflection', async () => {
     const { requestSerialize, responseDeserialize } = await reflectionCode();
-    const ask = (question: object) =>
+    const sendRequest = (question: object) =>
       reflect(question, requestSerialize, (bytes) => responseDeserialize(bytes) as Answer);
-    const { list_services_response: list } = await ask({ list_services: '' });
+    const { list_services_response: list } = await sendRequest({ list_services: '' });
     const services = list!.service.map(({ name }) => name);
     expect(services).toEqual(expect.arrayContaining(['geyser.Geyser', 'shredstream.ShredstreamProxy']));
     for (const name of services) {
-      const { file_descriptor_response: found } = await ask({ file_containing_symbol: name });
+      const { file_descriptor_response: found } = await sendRequest({ file_containing_symbol: name });
       const calls = generate(found!.file_descriptor_proto)[name] as object;
       expect(Object.keys(calls).length).toBeGreaterThan(0);
       if (name in written) expect(Object.keys(calls)).toEqual(Object.keys(written[name] as object));
     }
-    const { file_descriptor_response: found } = await ask({ file_by_filename: 'geyser.proto' });
+    const { file_descriptor_response: found } = await sendRequest({ file_by_filename: 'geyser.proto' });
     const reflected = methodOf(generate(found!.file_descriptor_proto), 'geyser.Geyser', 'Ping');
     expect(reflected.responseDeserialize(await unary('Ping', { count: 12 }))).toEqual({ count: 12 });
   });

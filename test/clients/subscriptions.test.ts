@@ -39,7 +39,8 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
+  const first = <Observed>(...observed: FirstUpdate<Observed>): Promise<Observed> =>
+    firstUpdate(connection, ...observed);
 
   const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 
@@ -86,13 +87,13 @@ describe('@solana/web3.js v1 through the gateway', () => {
     transaction.add(SystemProgram.transfer(transfer)).sign(payer);
     const signature = encodeBase58(transaction.signature as Uint8Array);
     const options = { commitment: 'confirmed', enableReceivedNotification: true } as const;
-    const told = await first<object>(
+    const observed = await first<object>(
       (listener) => connection.onSignatureWithOptions(signature, listener, options),
       // It unsubscribes by itself when it is told first, so what came of it is not told.
       async () => {},
       () => connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }),
     );
-    expect(told).toEqual({ type: 'received' });
+    expect(observed).toEqual({ type: 'received' });
   });
 
   it('receives account, filtered program and log notifications', async () => {
@@ -154,17 +155,17 @@ describe('@solana/kit through the gateway', () => {
   const confirmed = { commitment: 'confirmed' } as const;
 
   /** The first notification that is told after `act`. */
-  async function first<Told>(
-    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Told>> },
+  async function first<Observed>(
+    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Observed>> },
     act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> {
+  ): Promise<Observed> {
     const abort = new AbortController();
-    const told = await pending.subscribe({ abortSignal: abort.signal });
-    const next = told[Symbol.asyncIterator]().next();
+    const observed = await pending.subscribe({ abortSignal: abort.signal });
+    const next = observed[Symbol.asyncIterator]().next();
     await act();
     const { value } = await next;
     abort.abort();
-    return value as Told;
+    return value as Observed;
   }
 
   const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
@@ -234,13 +235,13 @@ describe('@solana/kit through the gateway', () => {
     const signed = await kit.signTransactionMessageWithSigners(message);
     const options = { ...confirmed, enableReceivedNotification: true } as const;
     const stop = new AbortController();
-    const told = await subscriptionsOf()
+    const observed = await subscriptionsOf()
       .signatureNotifications(kit.getSignatureFromTransaction(signed), options)
       .subscribe({ abortSignal: stop.signal });
     const wire = kit.getBase64EncodedWireTransaction(signed);
     await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
     const values: unknown[] = [];
-    for await (const { value } of told) {
+    for await (const { value } of observed) {
       values.push(value);
       if (values.length === 2) stop.abort();
     }

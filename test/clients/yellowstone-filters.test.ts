@@ -52,7 +52,7 @@ function listenRaw(request: object): UpdateCollector<Buffer> {
 }
 
 /** Whether it says how far the chain is: the request is in force. */
-const isTold = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
+const isObserved = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
 /** A mint, and a token account whose owner signs nothing: told of only through balances. */
 async function mint(): Promise<void> {
   const { connection, payer } = chain;
@@ -69,7 +69,7 @@ const isOf = (update: SubscribeUpdate, signature: Buffer | undefined): boolean =
   signature?.equals(update.transaction?.transaction?.signature ?? Buffer.alloc(0)) ?? false;
 
 /** Waits until each stream is behind the slot of the last transaction. */
-async function heardAll(): Promise<void> {
+async function hasReceivedAll(): Promise<void> {
   const { transaction } = await rich.first((update) => isOf(update, sent.nothing));
   const isBehind = ({ slot }: SubscribeUpdate): boolean => Number(slot?.slot) > Number(transaction!.slot);
   await Promise.all([rich.first(isBehind), sliced.first(isBehind)]);
@@ -128,12 +128,12 @@ beforeAll(async () => {
     () => rich.close(),
     () => sliced.close(),
   );
-  await Promise.all([rich.first(isTold), sliced.first(isTold)]);
-  await raw.first((bytes) => isTold(SubscribeUpdate.decode(bytes)));
+  await Promise.all([rich.first(isObserved), sliced.first(isObserved)]);
+  await raw.first((bytes) => isObserved(SubscribeUpdate.decode(bytes)));
   sent.some = await chain.send(wanted);
   sent.other = await chain.send(unwanted);
   await mint();
-  await heardAll();
+  await hasReceivedAll();
 }, 60_000);
 afterAll(async () => {
   for (const end of ends) end();
@@ -142,15 +142,15 @@ afterAll(async () => {
 });
 
 /** The names with which a transaction was told; empty when it was not. */
-const namesOf = (heard: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
-  heard.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
+const namesOf = (receivedUpdates: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
+  receivedUpdates.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
 const by = (stream: UpdateCollector<SubscribeUpdate>, name: string): SubscribeUpdate[] =>
   stream.updates.filter(({ filters }) => filters.includes(name));
 
 describe('transactions', () => {
   it('match by signature only', () => {
-    const heard = by(rich, 'bySignature');
-    expect(heard.map((update) => isOf(update, sent.some))).toEqual([true]);
+    const receivedUpdates = by(rich, 'bySignature');
+    expect(receivedUpdates.map((update) => isOf(update, sent.some))).toEqual([true]);
   });
 
   it('are never votes: the embedded ledger has none', () => {

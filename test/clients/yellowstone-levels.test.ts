@@ -98,14 +98,14 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
   });
 
   it('delivers each transaction once, then its status, with slots in order', () => {
-    const heard = [...slots().values()].flat();
-    expect(heard.flatMap((update) => (update.transaction ? [signatureIn(update)] : [])).toSorted()).toEqual(
-      expect.arrayContaining(sent.toSorted()),
-    );
+    const receivedUpdates = [...slots().values()].flat();
+    expect(
+      receivedUpdates.flatMap((update) => (update.transaction ? [signatureIn(update)] : [])).toSorted(),
+    ).toEqual(expect.arrayContaining(sent.toSorted()));
     for (const signature of sent) {
-      const at = heard.flatMap((update, i) => (signatureIn(update) === signature ? [i] : []));
+      const at = receivedUpdates.flatMap((update, i) => (signatureIn(update) === signature ? [i] : []));
       expect(at).toHaveLength(1);
-      const status = heard[at[0]! + 1]!.transactionStatus!;
+      const status = receivedUpdates[at[0]! + 1]!.transactionStatus!;
       expect(Buffer.from(status.signature).toString('hex')).toBe(signature);
     }
     const numbers = [...slots().keys()].map(Number);
@@ -128,8 +128,8 @@ describe.each(Object.entries(levels))('a stream of every kind at %s', (name, com
       );
       expect(block.accounts).toHaveLength(newest.size);
       expect(block.updatedAccountCount).toBe(String(newest.size));
-      const told = updates.flatMap(({ transaction }) => (transaction ? [transaction.transaction!] : []));
-      expect(block.transactions).toEqual(told);
+      const observed = updates.flatMap(({ transaction }) => (transaction ? [transaction.transaction!] : []));
+      expect(block.transactions).toEqual(observed);
       expect(block.entries).toEqual(updates.flatMap(({ entry }) => (entry ? [entry] : [])));
     }
   });

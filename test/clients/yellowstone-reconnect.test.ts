@@ -59,26 +59,26 @@ it('loses and duplicates nothing when the gateway restarts under reconnecting cl
       await traffic.submit(wire);
     }
   })();
-  const hears = (signature: string) =>
+  const expectUpdate = (signature: string) =>
     stream.first(({ transaction }) => {
-      const told = transaction?.transaction?.signature;
-      return told !== undefined && encodeBase58(told) === signature;
+      const observed = transaction?.transaction?.signature;
+      return observed !== undefined && encodeBase58(observed) === signature;
     });
   const newest = (): string => sent.at(-1)!;
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(10);
-  await hears(newest());
+  await expectUpdate(newest());
   await service.stop();
   const before = stream.updates.length;
   const away = sent.length;
   await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(away + 20);
   service = await startService({ configuration: '', dataDir, arguments: again });
-  await hears(newest());
+  await expectUpdate(newest());
   isSending = false;
   await sending;
-  await hears(newest());
+  await expectUpdate(newest());
 
-  const signatures = (heard: typeof stream.updates): string[] =>
-    heard.flatMap(({ transaction }) =>
+  const signatures = (receivedUpdates: typeof stream.updates): string[] =>
+    receivedUpdates.flatMap(({ transaction }) =>
       transaction?.transaction === undefined ? [] : [encodeBase58(transaction.transaction.signature)],
     );
   const all = new Set(signatures(stream.updates));

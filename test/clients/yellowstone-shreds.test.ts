@@ -41,9 +41,9 @@ async function stage(port = 0) {
   );
   const address = await server.listen();
   onTestFinished(() => server.close());
-  const tell = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
+  const publish = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
     reader.read(generateBatch(slot, ...made.map(generateWire)));
-  return { hub, server, tell, port: address.port, url: `http://127.0.0.1:${address.port}` };
+  return { hub, server, publish, port: address.port, url: `http://127.0.0.1:${address.port}` };
 }
 
 /** A request is in force when the server has answered a ping after it. */
@@ -57,12 +57,12 @@ async function inForce(
 
 describe('the published Yellowstone client at the shred stage', () => {
   it('receives transactions without meta on a standard stream', async () => {
-    const { url, tell } = await stage();
+    const { url, publish } = await stage();
     const client = await connected(url, undefined);
     const stream = await listen(client, { ...nothing(), transactions: everything });
     onTestFinished(() => stream.close());
     await inForce(stream, nothing());
-    tell(9, { name: 1 }, { name: 2, vote: true });
+    publish(9, { name: 1 }, { name: 2, vote: true });
     const { transaction } = await stream.first((update) => update.transaction?.transaction?.isVote === true);
     expect(transaction?.slot).toBe('9');
     expect(transaction?.transaction?.meta).toBeUndefined();
@@ -70,7 +70,7 @@ describe('the published Yellowstone client at the shred stage', () => {
   });
 
   it('receives transactions with lookup tables, and slots, on a deshred stream', async () => {
-    const { url, tell, hub } = await stage();
+    const { url, publish, hub } = await stage();
     const client = await connected(url, undefined);
     const stream = new UpdateCollector<SubscribeUpdateDeshred>(await client.subscribeDeshred());
     await stream.send({
@@ -80,7 +80,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     onTestFinished(() => stream.close());
     await inForce(stream, { deshredTransactions: {}, slots: {} });
     hub.onSlot({ slot: generateBatch(9).slot, parent: null, status: 'firstShredReceived', at: 5n });
-    tell(9, { name: 1, lookups: [generateLookup] });
+    publish(9, { name: 1, lookups: [generateLookup] });
     const { deshredTransaction } = await stream.first((update) => update.deshredTransaction !== undefined);
     expect(stream.updates.some(({ slot }) => slot?.status === 3)).toBe(true);
     const info = deshredTransaction!.transaction!;
@@ -113,22 +113,22 @@ describe('the published Yellowstone client at the shred stage', () => {
     const stream = await listen(client, { ...nothing(), transactions: everything });
     onTestFinished(() => stream.close());
     await ticksUntil(() => first.hub.size === 1);
-    const hears = async (tell: typeof first.tell, slot: number): Promise<void> => {
-      const heard = stream.first((update) => update.transaction?.slot === String(slot));
+    const expectUpdate = async (publish: typeof first.publish, slot: number): Promise<void> => {
+      const receivedUpdates = stream.first((update) => update.transaction?.slot === String(slot));
       let isHeard = false;
-      void heard.then(() => {
+      void receivedUpdates.then(() => {
         isHeard = true;
       });
       // Until its request is in force, a stream misses what is told.
       while (!isHeard && stream.fault === null) {
-        tell(slot, { name: 1 });
+        publish(slot, { name: 1 });
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await heard;
+      await receivedUpdates;
     };
-    await hears(first.tell, 9);
+    await expectUpdate(first.publish, 9);
     // Every transaction of a slot, though none has a place in a block yet.
-    first.tell(10, { name: 1 }, { name: 2 }, { name: 3 });
+    first.publish(10, { name: 1 }, { name: 2 }, { name: 3 });
     await stream.first(
       ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
     );
@@ -136,14 +136,14 @@ describe('the published Yellowstone client at the shred stage', () => {
     await first.server.close();
     const second = await stage(first.port);
     await ticksUntil(() => second.hub.size === 1);
-    await hears(second.tell, 11);
+    await expectUpdate(second.publish, 11);
     expect(stream.fault).toBeNull();
   });
 });
 
 describe('a shred stage behind another shred stage', () => {
   it('delivers each transaction once, from entries and single transactions', async () => {
-    const { url, tell, hub } = await stage();
+    const { url, publish, hub } = await stage();
     const server = { name: 'first', url, headers: {} };
     const config = { ...noShreds, entries: [server], deshred: [server] };
     const reader = scriptedReader({ leader: keyBytes(1), shredVersion: 1 });
@@ -153,11 +153,11 @@ describe('a shred stage behind another shred stage', () => {
     const isHeard = (): boolean => second.stage.counts.duplicates > 0;
     let slot = 9;
     for (; !isHeard(); slot++) {
-      tell(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
+      publish(slot, { name: 1 }, { name: 2, lookups: [generateLookup] });
       await second.entries.received(slot - 8);
     }
-    const [told] = second.subscribe.updates;
-    expect(told?.transaction?.transaction?.signature[0]).toBe(1);
+    const [observed] = second.subscribe.updates;
+    expect(observed?.transaction?.transaction?.signature[0]).toBe(1);
     const names = second.subscribe.updates.map(
       ({ transaction }) => `${transaction?.slot} ${transaction?.transaction?.signature[0]}`,
     );

@@ -150,8 +150,8 @@ describe('a stream with every kind of filter', () => {
   it('delivers accounts for each criterion, and nothing that does not match', async () => {
     for (const name of ['byAccount', 'byOwner', 'byCuckoo', 'byLamports', 'bySignature']) {
       const { account } = await stream.first(
-        ({ filters, account: told }) =>
-          filters.includes(name) && sameBytes(told?.account?.pubkey, other.publicKey.toBytes()),
+        ({ filters, account: observed }) =>
+          filters.includes(name) && sameBytes(observed?.account?.pubkey, other.publicKey.toBytes()),
       );
       expect(sameBytes(account?.account?.txnSignature, good)).toBe(true);
       expect(account?.account?.lamports).toBe(String(LAMPORTS_PER_SOL));
@@ -165,10 +165,10 @@ describe('a stream with every kind of filter', () => {
   });
 
   it('delivers transactions for each criterion, with all matching filter names in one message', async () => {
-    const told = (signature: Uint8Array) =>
+    const observed = (signature: Uint8Array) =>
       stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
-    expect((await told(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
-    const { filters, transaction } = await told(failed);
+    expect((await observed(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
+    const { filters, transaction } = await observed(failed);
     expect(filters.toSorted()).toEqual(['every', 'failed', 'ofPayer', 'required']);
     expect(transaction?.transaction?.meta?.err?.err.length).toBeGreaterThan(0);
     const status = await stream.first(({ transactionStatus }) =>
@@ -180,9 +180,11 @@ describe('a stream with every kind of filter', () => {
   });
 
   it('delivers slots by status', async () => {
-    const { slot } = await stream.first(({ slot: told }) => told?.status === 2);
+    const { slot } = await stream.first(({ slot: observed }) => observed?.status === 2);
     const of = (name: string) =>
-      stream.updates.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
+      stream.updates
+        .filter(({ filters }) => filters.includes(name))
+        .map(({ slot: observed }) => observed?.status);
     expect([...new Set(of('plain'))].toSorted()).toEqual([0, 1, 2]);
     expect([...new Set(of('byCommitment'))]).toEqual([0]);
     expect([...new Set(of('lifecycle'))]).toEqual(expect.arrayContaining([0, 1, 2, 5]));
@@ -193,13 +195,13 @@ describe('a stream with every kind of filter', () => {
     const { slot } = (
       await stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, good))
     ).transaction!;
-    const { block, filters } = await stream.first(({ block: told }) => told?.slot === slot);
+    const { block, filters } = await stream.first(({ block: observed }) => observed?.slot === slot);
     expect(filters).toEqual(['whole']);
     expect(block!.transactions.some(({ signature }) => sameBytes(signature, good))).toBe(true);
     expect(block!.accounts.some(({ pubkey }) => sameBytes(pubkey, other.publicKey.toBytes()))).toBe(true);
     expect(block!.updatedAccountCount).toBe(String(block!.accounts.length));
     expect(encodeBase58(block!.entries.at(-1)!.hash)).toBe(block!.blockhash);
-    const { blockMeta } = await stream.first(({ blockMeta: told }) => told?.slot === slot);
+    const { blockMeta } = await stream.first(({ blockMeta: observed }) => observed?.slot === slot);
     expect(blockMeta).toMatchObject({
       blockhash: block!.blockhash,
       entriesCount: String(block!.entries.length),
@@ -230,7 +232,7 @@ describe('a stream', () => {
     const signature = await transfer(7_000);
     const yellowstone = await client();
     const first = await listen(yellowstone, { ...nothing(), blocksMeta: { meta: {} } });
-    const { blockMeta } = await first.first(({ blockMeta: told }) => told !== undefined);
+    const { blockMeta } = await first.first(({ blockMeta: observed }) => observed !== undefined);
     first.close();
     await expect
       .poll(async () => Number((await yellowstone.getSlot()).slot), { timeout: 10_000 })
@@ -242,9 +244,9 @@ describe('a stream', () => {
       blocksMeta: { meta: {} },
       fromSlot: String(from),
     });
-    await stream.first(({ blockMeta: told }) => Number(told?.slot) > Number(blockMeta!.slot) + 5);
-    const slots = stream.updates.flatMap(({ blockMeta: told }) =>
-      told === undefined ? [] : [Number(told.slot)],
+    await stream.first(({ blockMeta: observed }) => Number(observed?.slot) > Number(blockMeta!.slot) + 5);
+    const slots = stream.updates.flatMap(({ blockMeta: observed }) =>
+      observed === undefined ? [] : [Number(observed.slot)],
     );
     expect(slots).toEqual(Array.from(slots, (_, at) => from + at));
     expect(
@@ -266,10 +268,10 @@ describe('a stream', () => {
 describe('the shred stage', () => {
   it('delivers transactions before they execute, with its own key', async () => {
     const deshred = await (await client(chain.keyOf('fs'))).subscribeDeshred();
-    const heard: { signature: Uint8Array; at: number }[] = [];
+    const receivedUpdates: { signature: Uint8Array; at: number }[] = [];
     deshred.on('data', ({ deshredTransaction }) => {
       const signature = deshredTransaction?.transaction?.signature;
-      if (signature !== undefined) heard.push({ signature, at: performance.now() });
+      if (signature !== undefined) receivedUpdates.push({ signature, at: performance.now() });
     });
     deshred.write({
       deshredTransactions: {
@@ -292,7 +294,7 @@ describe('the shred stage', () => {
     await standard.first(({ slot }) => slot !== undefined);
     const signature = await transfer(8_000);
     await standard.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
-    expect(heard.some((one) => sameBytes(one.signature, signature))).toBe(true);
+    expect(receivedUpdates.some((one) => sameBytes(one.signature, signature))).toBe(true);
     standard.close();
     deshred.on('error', () => {}).destroy();
   });

@@ -8,16 +8,16 @@ import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
 describe.each(serverVariants)('connections of one address to the %s server', (_name, open) => {
-  let door: TestHttpServer;
-  afterEach(() => door.stop());
+  let server: TestHttpServer;
+  afterEach(() => server.stop());
 
   const start = async (options: Partial<HttpOptions>): Promise<void> => {
-    door = await open({ connectionsPerAddressMax: 2, ...options });
+    server = await open({ connectionsPerAddressMax: 2, ...options });
   };
   /** A connection on which a call was answered. */
   const answered = async () => {
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+    const wire = server.connect();
+    wire.socket.write(rawPost(server.createKey(), call('getSlot')));
     await wire.until(/"id":1}\n$/);
     return wire;
   };
@@ -25,14 +25,14 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
   it('are limited: an excess one is closed unread, until another has closed', async () => {
     await start({ connectionsExempt: [] });
     const [first] = await Promise.all([answered(), answered()]);
-    const third = door.connect();
-    third.socket.write(rawPost(door.createKey(), call('hidden')));
+    const third = server.connect();
+    third.socket.write(rawPost(server.createKey(), call('hidden')));
     expect(await third.ended()).toBe('');
-    expect(door.http.connectionsRefused).toBe(1);
-    expect(door.calls.map((asked) => asked.call.method)).toEqual(['getSlot', 'getSlot']);
+    expect(server.http.connectionsRefused).toBe(1);
+    expect(server.calls.map((entry) => entry.call.method)).toEqual(['getSlot', 'getSlot']);
     first?.socket.destroy();
     const health = async () =>
-      (await fetch(`http://127.0.0.1:${door.port}/health`).catch(() => null))?.status;
+      (await fetch(`http://127.0.0.1:${server.port}/health`).catch(() => null))?.status;
     await expect.poll(health).toBe(200);
   });
 
@@ -42,7 +42,7 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
   ])('are not counted from %s', async (_who, options) => {
     await start(options);
     const wires = await Promise.all([answered(), answered(), answered()]);
-    expect([door.http.connectionsRefused, wires.length]).toEqual([0, 3]);
+    expect([server.http.connectionsRefused, wires.length]).toEqual([0, 3]);
   });
 });
 

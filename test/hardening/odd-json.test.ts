@@ -49,19 +49,19 @@ afterEach(() => {
 const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
 
 describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
-  let door: TestHttpServer;
+  let server: TestHttpServer;
   let key: string;
   beforeEach(async () => {
-    door = await open();
-    key = door.createKey();
+    server = await open();
+    key = server.createKey();
   });
   afterEach(async () => {
-    await door.stop();
-    expect(door.lines.filter(isFault)).toEqual([]);
+    await server.stop();
+    expect(server.lines.filter(isFault)).toEqual([]);
   });
 
-  const ask = async (body: string) => {
-    const response = await door.post(body, key);
+  const sendRequest = async (body: string) => {
+    const response = await server.post(body, key);
     const answer = (await response.json()) as { error?: { code: number }; result?: unknown };
     return { status: response.status, code: answer.error?.code ?? null, answer };
   };
@@ -74,7 +74,7 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
         `{"jsonrpc":"2.0","id":1,"method":"getSlot",${POLLUTION}}`,
       );
       for (const body of bodies) {
-        const { status, code } = await ask(body);
+        const { status, code } = await sendRequest(body);
         expect([name, status === 200 || status === 413, code === -32603]).toEqual([name, true, false]);
       }
     }
@@ -82,14 +82,14 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
 
   it('with method names like object members is dispatched to no other method', async () => {
     const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
-    for (const name of names) await ask(call(name));
-    expect(door.calls.map((asked) => asked.call.method)).toEqual(names);
-    expect(door.calls.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
+    for (const name of names) await sendRequest(call(name));
+    expect(server.calls.map((entry) => entry.call.method)).toEqual(names);
+    expect(server.calls.every((entry) => entry.call.params?.toString() === '[]')).toBe(true);
   });
 
   it('in endless batches is refused as a whole', async () => {
     for (const one of ['{}', '[]', '0', call('getSlot')]) {
-      const { status, code } = await ask(
+      const { status, code } = await sendRequest(
         `[${Array(20_000)
           .fill(one)
           .slice(0, 900_000 / (one.length + 1))
@@ -97,12 +97,12 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
       );
       expect([status, [-32700, -32045].includes(code ?? 0)]).toEqual([200, true]);
     }
-    expect(door.calls).toEqual([]);
+    expect(server.calls).toEqual([]);
   });
 
   it('is not searched for keys in wrong places', async () => {
     const bare = { 'content-type': 'application/json' };
-    const url = door.url;
+    const url = server.url;
     const places: readonly (readonly [string, Record<string, string>, string])[] = [
       [url, { ...bare, cookie: `api-key=${key}; authorization=Bearer ${key}` }, call('getSlot')],
       [url, { ...bare, 'proxy-authorization': `Bearer ${key}` }, call('getSlot')],
@@ -119,7 +119,7 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
       const { status } = await fetch(target, { method: 'POST', headers, body });
       expect([target.slice(url.length, url.length + 12), status]).toEqual([expect.any(String), 401]);
     }
-    expect(door.lines.join('\n')).not.toContain(key.slice(-38));
+    expect(server.lines.join('\n')).not.toContain(key.slice(-38));
   });
 });
 
@@ -138,18 +138,18 @@ describe('odd JSON and queries at the REST interface', () => {
     result: z.unknown(),
     answer: async ({ names }) => ({ message: 'Probed', result: names }),
   });
-  let door: TestHttpServer;
+  let server: TestHttpServer;
   beforeEach(async () => {
-    door = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
+    server = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
   });
   afterEach(async () => {
-    await door.stop();
-    expect(door.lines.filter(isFault)).toEqual([]);
+    await server.stop();
+    expect(server.lines.filter(isFault)).toEqual([]);
   });
 
   it('gets errors that the caller can fix', async () => {
-    const url = `http://127.0.0.1:${door.port}/sol/v1/nft/probe`;
-    const headers = { 'content-type': 'application/json', 'x-api-key': door.createKey() };
+    const url = `http://127.0.0.1:${server.port}/sol/v1/nft/probe`;
+    const headers = { 'content-type': 'application/json', 'x-api-key': server.createKey() };
     const pollution = encodeURIComponent('{"polluted":1}');
     const names = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1`;
     const query = `${names}&hasOwnProperty=x&names=%ff%00&%=`;
@@ -170,8 +170,8 @@ describe('odd JSON at the control API', () => {
     const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
     const store = await openDatabase({ file: join(folder, 'solway.db') });
     try {
-      const house = await openAccountsFixture(store);
-      const operator = await firstOperator(house);
+      const fixture = await openAccountsFixture(store);
+      const operator = await firstOperator(fixture);
       const names = (Object.keys(contract) as ContractName[]).filter(
         (name) => routeOf(name).body !== undefined,
       );
@@ -189,12 +189,12 @@ describe('odd JSON at the control API', () => {
           expect([name, status >= 400 && status < 500, status]).toEqual([name, true, status]);
         }
       }
-      const stranger = house.browser();
+      const stranger = fixture.browser();
       await stranger.send('POST', '/api/auth/sign-up/email', {
         body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
       });
       expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
-      expect(house.logged.filter(isFault)).toEqual([]);
+      expect(fixture.logged.filter(isFault)).toEqual([]);
     } finally {
       await store.close();
       rmSync(folder, { recursive: true });

@@ -185,31 +185,26 @@ describe('the systemd unit', () => {
     expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
   });
 
-  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'passes systemd-analyze',
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
-      try {
-        // The program and its user are not installed where this runs.
-        const here = text
-          .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
-          .replace(/^(?:User|Group)=.*\n/gm, '');
-        writeFileSync(join(folder, 'solway.service'), here);
-        const { stderr, stdout } = spawnSync(
-          'systemd-analyze',
-          ['verify', '--man=no', join(folder, 'solway.service')],
-          {
-            encoding: 'utf8',
-          },
-        );
-        expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('solway.service'))).toEqual(
-          [],
-        );
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    },
-  );
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('passes systemd-analyze', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
+    try {
+      // The program and its user are not installed where this runs.
+      const here = text
+        .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
+        .replace(/^(?:User|Group)=.*\n/gm, '');
+      writeFileSync(join(folder, 'solway.service'), here);
+      const { stderr, stdout } = spawnSync(
+        'systemd-analyze',
+        ['verify', '--man=no', join(folder, 'solway.service')],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('solway.service'))).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe('the published package', () => {
@@ -221,17 +216,17 @@ describe('the published package', () => {
   });
 
   it('contains the files that unit, image and their documentation name', () => {
-    const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const parsed = JSON.parse(told) as unknown;
+    const parsed = JSON.parse(output) as unknown;
     const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
     const paths = packed?.files.map(({ path }) => path) ?? [];
     const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/deployment.md', 'LICENSE'];
-    const kept = ['packaging/solway.service', 'packaging/Dockerfile'];
-    expect([...named, ...kept].filter((file) => !paths.includes(file))).toEqual([]);
+    const packaged = ['packaging/solway.service', 'packaging/Dockerfile'];
+    expect([...named, ...packaged].filter((file) => !paths.includes(file))).toEqual([]);
     expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   writeFileSync(join(built, 'dashboard.html'), '<!doctype html><title>Solway</title>');
   writeFileSync(join(built, 'assets', 'theme.js'), '// theme');
   store = await openDatabase({ file: join(folder, 'solway.db') });
-  const house = await openAccountsFixture(store);
+  const fixture = await openAccountsFixture(store);
   const facts = {
     store: 'up',
     upstreams: { total: 1, usable: 1 },
@@ -50,7 +50,7 @@ beforeAll(async () => {
     dashboardRoutes(built),
     referenceRoutes({ info: { title: 'REST', version: '1' }, paths: {} }),
     ipfsRoutes({ open: async (cid) => (cid === CID ? file : null) }),
-    controlRoutes(house.http, noProxies),
+    controlRoutes(fixture.http, noProxies),
     healthRoutes(() => facts),
     metricsRoutes({ token: METRICS_TOKEN }, () => 'solway_build_info 1\n'),
   );
@@ -113,7 +113,7 @@ const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 describe('every route for browsers', () => {
   it('has its security headers on every response', async () => {
-    const ask = async (path: string, method: string, accept: string): Promise<unknown[]> => {
+    const sendRequest = async (path: string, method: string, accept: string): Promise<unknown[]> => {
       const answer = await fetch(url + path, { method, headers: { accept }, redirect: 'manual' });
       await answer.body?.cancel();
       const lacks = missing(answer.headers, rowOf(path));
@@ -125,9 +125,9 @@ describe('every route for browsers', () => {
     for (const pattern of routes.keys()) {
       const accept = pattern === NOT_FOUND_PAGE ? 'text/html' : '*/*';
       for (const path of pathsOf(pattern)) {
-        const asked = verbs.map((verb) => ask(path, verb, accept));
-        found.push(...(await Promise.all(asked)).flat());
-        answers += asked.length;
+        const pending = verbs.map((verb) => sendRequest(path, verb, accept));
+        found.push(...(await Promise.all(pending)).flat());
+        answers += pending.length;
       }
     }
     expect(found).toEqual([]);

@@ -25,21 +25,21 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let door: TestHttpServer;
+let server: TestHttpServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
-  await door?.stop();
+  await server?.stop();
 });
 
 const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => {
   const all: HttpTls = { ...contentOf(files), minVersion: '1.2', strictTransportSeconds: 60, ...tls };
-  door = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
+  server = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
 /** A connection whose handshake is done. */
 async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
-  const socket = connect({ port: door.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+  const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   ends.push(() => socket.destroy());
   await once(socket, 'secureConnect');
   return socket;
@@ -51,16 +51,16 @@ describe('the HTTPS server', () => {
   it('serves ordinary clients over TLS with Strict-Transport-Security', async () => {
     await start();
     const { cert: ca } = contentOf(old);
-    const asked = request({ host: '127.0.0.1', port: door.port, path: '/health', ca });
-    asked.end();
-    const [response] = await once(asked, 'response');
+    const pending = request({ host: '127.0.0.1', port: server.port, path: '/health', ca });
+    pending.end();
+    const [response] = await once(pending, 'response');
     expect(response.statusCode).toBe(200);
     expect(response.headers['strict-transport-security']).toBe('max-age=60');
     response.resume();
     const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
     const wire = new RawClient(socket);
-    socket.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    socket.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
     const received = await wire.ended();
     expect(statuses(received)).toEqual([200]);
     expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
@@ -93,15 +93,15 @@ describe('the HTTPS server', () => {
 
   it('closes connections without TLS or with endless handshakes, and still drains', async () => {
     await start();
-    const plain = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const plain = new RawClient(connectTcp(server.port, '127.0.0.1'));
     plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(statuses(await plain.ended())).toEqual([]);
-    const silent = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const silent = new RawClient(connectTcp(server.port, '127.0.0.1'));
     expect(await silent.ended()).toBe('');
-    const waiting = new RawClient(connectTcp(door.port, '127.0.0.1'));
+    const waiting = new RawClient(connectTcp(server.port, '127.0.0.1'));
     await once(waiting.socket, 'connect');
     await secure();
-    await door.stop();
+    await server.stop();
     await waiting.ended();
   });
 });
@@ -113,9 +113,9 @@ function watched(settleMs: number) {
   copyFileSync(old.cert, files.cert);
   copyFileSync(old.key, files.key);
   const lines: string[] = [];
-  const secureDoor = { name: 'the HTTP door', files, reload: door.http.reloadTls.bind(door.http) };
+  const secureServer = { name: 'the HTTP door', files, reload: server.http.reloadTls.bind(server.http) };
   const watch = watchCertificates(
-    [secureDoor],
+    [secureServer],
     createLogger('trace', (line) => lines.push(line)),
     settleMs,
   );
@@ -141,7 +141,7 @@ describe('a renewed certificate', () => {
     replace(renewed.cert, renewed.key);
     await expect.poll(nameShown).toBe('renewed');
     const wire = new RawClient(before);
-    before.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    before.write(rawPost(server.createKey(), call('getSlot'), 'connection: close\r\n'));
     expect(statuses(await wire.ended())).toEqual([200]);
   });
 

@@ -5,21 +5,21 @@ import { headOf, wireCases } from './wire-cases.ts';
 
 /** What clients, and proxies that are led astray, may send: requests that end where they seem not to. */
 describe.each(serverVariants)('bytes for the %s server', (_name, open) => {
-  let door: TestHttpServer;
+  let server: TestHttpServer;
   let key: string;
 
   beforeEach(async () => {
-    door = await open({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
-    key = door.createKey();
+    server = await open({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
+    key = server.createKey();
   });
-  afterEach(() => door.stop());
+  afterEach(() => server.stop());
 
   const send = (bytes: string): Promise<string> => {
-    const wire = door.connect();
+    const wire = server.connect();
     wire.socket.write(bytes, 'latin1');
     return wire.ended();
   };
-  const methods = (): string[] => door.calls.map((asked) => asked.call.method);
+  const methods = (): string[] => server.calls.map((entry) => entry.call.method);
 
   it('that are no request are refused once, and nothing behind them is executed', async () => {
     const hidden = rawPost(key, call('hidden'));

@@ -64,16 +64,16 @@ export class TestHttpServer {
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
     const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
-    const door = createPipeline(parts);
+    const server = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,
       upstreams: { total: 1, usable: 1 },
       draining: this.http.draining,
       mode: 'production' as const,
     });
-    const restDoor = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
-    const calls = new RpcCalls(door, rpc);
-    const routes = joinRoutes(rpcRoutes(calls), restDoor, healthRoutes(facts));
+    const restHandler = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const calls = new RpcCalls(server, rpc);
+    const routes = joinRoutes(rpcRoutes(calls), restHandler, healthRoutes(facts));
     this.fastPath = raw ? new FastHttpServer(calls, log, http) : null;
     const refusals = new Map([[REST_PREFIX, errorBody]]);
     this.http = new HttpServer(routes, log, http, [], refusals, this.fastPath);
@@ -187,7 +187,7 @@ export async function startHttpServer(
   rest: readonly RestRoute[] = [],
   limits: Partial<RestLimits> = {},
 ): Promise<TestHttpServer> {
-  const door = new TestHttpServer(http, rpc, rest, limits);
-  door.port = (await door.http.listen()).port;
-  return door;
+  const server = new TestHttpServer(http, rpc, rest, limits);
+  server.port = (await server.http.listen()).port;
+  return server;
 }

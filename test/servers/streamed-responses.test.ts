@@ -25,7 +25,7 @@ class Coming implements StreamedResponse {
   #reader: ResponseReader | null = null;
   #isPaused = false;
   given = 0;
-  readonly lent: Buffer[] = [];
+  readonly pooled: Buffer[] = [];
   hasLeft = false;
 
   constructor(pieces: number, hasLength: boolean, end: 'whole' | 'broken') {
@@ -58,7 +58,7 @@ class Coming implements StreamedResponse {
     while (!this.#isPaused && !this.hasLeft && this.given < this.#pieces) {
       const piece = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(letterOf(this.given));
       this.given++;
-      this.lent.push(piece);
+      this.pooled.push(piece);
       reader?.onData(piece);
     }
     if (this.#isPaused || this.hasLeft || this.#reader === null) return;
@@ -69,7 +69,7 @@ class Coming implements StreamedResponse {
     }
     const last = bufferPool.copyOf(BLANK, 0, PIECE_BYTES).fill(' ');
     QUOTE.copy(last);
-    this.lent.push(last);
+    this.pooled.push(last);
     reader?.onEnd(last);
   }
 }
@@ -80,7 +80,7 @@ afterEach(() => server.drain(0));
 
 /** A server that answers every call with a long result. */
 async function start(raw: boolean, next: () => Coming): Promise<string> {
-  const door: RequestHandler = {
+  const gateway: RequestHandler = {
     admit: () => null,
     preAdmit: () => ({ startedAt: 0 }),
     serve: () => Promise.reject(new Error('asked for the whole')),
@@ -92,7 +92,7 @@ async function start(raw: boolean, next: () => Coming): Promise<string> {
     recordInvalidRequest: ({ fault }) => ({ failure: fault, rateLimit: null }),
   };
   const log = createLogger('silent', () => {});
-  const calls = new RpcCalls(door);
+  const calls = new RpcCalls(gateway);
   server = new HttpServer(
     rpcRoutes(calls),
     log,
@@ -125,7 +125,7 @@ describe.each([{ raw: true }, { raw: false }])('a streamed result, fast path: $r
         expect(result === letters.join('')).toBe(true);
       };
       for (let i = 0; i < 2; i++) await Promise.all([take(), take(), take()]);
-      await until(() => coming.lent.every((piece) => !bufferPool.isPooled(piece)));
+      await until(() => coming.pooled.every((piece) => !bufferPool.isPooled(piece)));
     },
   );
 

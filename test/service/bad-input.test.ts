@@ -91,7 +91,7 @@ type Sent = Readonly<{
 
 const HEALTH = '{"jsonrpc":"2.0","id":7,"method":"getHealth"}';
 
-async function ask({ body = HEALTH, verb = 'POST', path = '/v1/rpc', headers }: Sent) {
+async function sendRequest({ body = HEALTH, verb = 'POST', path = '/v1/rpc', headers }: Sent) {
   const response = await fetch(`${service.ready.url}${path}`, {
     method: verb,
     headers: headers ?? { 'content-type': 'application/json', authorization: `Bearer ${keys.good}` },
@@ -153,7 +153,7 @@ describe('a body that is no JSON-RPC request', () => {
       error('7', -32602, '`params` should be an array'),
     ],
   ])('because it is or has %s gets that error', async (_name, body, expected) => {
-    const { status, text } = await ask({ body });
+    const { status, text } = await sendRequest({ body });
     expect([status, text]).toEqual([200, expected]);
   });
 });
@@ -167,7 +167,7 @@ describe('an id', () => {
     ['an empty text', '""'],
     ['a text of 1000 characters', `"${'x'.repeat(1000)}"`],
   ])('that is %s is returned unchanged', async (_name, id) => {
-    const { status, text } = await ask({ body: withId(id) });
+    const { status, text } = await sendRequest({ body: withId(id) });
     expect([status, text]).toEqual([200, ok(id)]);
   });
 
@@ -182,7 +182,7 @@ describe('an id', () => {
     ['a list', '[1]'],
     ['an object', '{"a":1}'],
   ])('that is %s makes the request invalid', async (_name, id) => {
-    const { status, text } = await ask({ body: withId(id) });
+    const { status, text } = await sendRequest({ body: withId(id) });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
 
@@ -190,12 +190,12 @@ describe('an id', () => {
     ['2000', 2_000],
     ['500000', 500_000],
   ])('of %s characters is refused and not returned', async (_name, length) => {
-    const { status, text } = await ask({ body: withId(`"${'x'.repeat(length)}"`) });
+    const { status, text } = await sendRequest({ body: withId(`"${'x'.repeat(length)}"`) });
     expect([status, text]).toEqual([200, error('null', -32600, 'Invalid request')]);
   });
 
   it('that is missing makes a notification without a response', async () => {
-    const { status, text } = await ask({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
+    const { status, text } = await sendRequest({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
     expect([status, text]).toEqual([200, '']);
   });
 });
@@ -212,7 +212,7 @@ describe('a method', () => {
     ['a known one and a zero', 'getHealth\\u0000'],
     ['10000 characters long', 'm'.repeat(10_000)],
   ])('that is %s is not found', async (_name, method) => {
-    const { status, text } = await ask({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
+    const { status, text } = await sendRequest({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
     expect([status, text]).toEqual([200, error('7', -32601, 'Method not found')]);
   });
 });
@@ -256,7 +256,7 @@ describe('a key', () => {
     ['good', () => bearer(keys.good), 200, ok('7')],
     ['good, in the query', () => inQuery(keys.good), 200, ok('7')],
   ])('that is %s has its own error', async (_name, sent, status, expected) => {
-    const answer = await ask(sent());
+    const answer = await sendRequest(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
   });
 });
@@ -296,26 +296,26 @@ describe('an HTTP request', () => {
     ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
     ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],
   ])('with %s has its own error', async (_name, sent, status, expected) => {
-    const answer = await ask(sent());
+    const answer = await sendRequest(sent());
     expect([answer.status, answer.text]).toEqual([status, expected]);
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
   it('with too many calls in its batch is refused as a whole', async () => {
-    const { status, text } = await ask({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
+    const { status, text } = await sendRequest({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
     const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
     const message = 'The batch has more calls than this service accepts: send fewer at once';
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
   });
 
   it('with a batch whose members are not all objects is invalid', async () => {
-    const { status, text } = await ask({ body: `[${HEALTH},7]` });
+    const { status, text } = await sendRequest({ body: `[${HEALTH},7]` });
     expect([status, text]).toEqual([200, PARSE_ERROR]);
   });
 
   it('with a mixed batch gets a response for each of its calls', async () => {
     const body = `[${HEALTH},{},{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
-    const { status, text } = await ask({ body });
+    const { status, text } = await sendRequest({ body });
     expect(status).toBe(200);
     const invalid = { code: -32600, message: 'Invalid request' };
     expect(JSON.parse(text)).toEqual([
@@ -397,7 +397,7 @@ describe('bytes on a socket', () => {
       socket.resetAndDestroy();
       await closed;
     }
-    expect((await ask({})).text).toBe(ok('7'));
+    expect((await sendRequest({})).text).toBe(ok('7'));
   });
 
   it('of a client that waits in vain do not affect others', async () => {
@@ -407,7 +407,7 @@ describe('bytes on a socket', () => {
     await mockReceived(20);
     for (const { socket } of sockets) socket.resetAndDestroy();
     mock.become(node);
-    expect((await ask({})).text).toBe(ok('7'));
+    expect((await sendRequest({})).text).toBe(ok('7'));
   });
 });
 

@@ -6,17 +6,17 @@ import { type RunningService, startService } from './start-service.ts';
 const BURST = 2_000;
 
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 beforeAll(async () => {
   service = await startService();
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(() => service?.stop());
 
 describe('a burst of the size that the default plan allows', () => {
   it('is answered completely', async () => {
     const startedAt = performance.now();
-    const answers = await Promise.all(Array.from({ length: BURST }, () => door.call('getLatestBlockhash')));
+    const answers = await Promise.all(Array.from({ length: BURST }, () => server.call('getLatestBlockhash')));
     process.stdout.write(`${BURST} calls at once took ${Math.round(performance.now() - startedAt)} ms\n`);
     const refused = answers.filter(({ body }) => body.result === undefined).map(({ text }) => text);
     expect(refused).toEqual([]);

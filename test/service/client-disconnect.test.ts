@@ -34,10 +34,10 @@ afterAll(async () => {
 });
 
 /** Asks, and hangs up as soon as the node has the call. */
-async function askAndLeave(method: string): Promise<Held> {
+async function sendAndDisconnect(method: string): Promise<Held> {
   const leaving = new AbortController();
   const call = { jsonrpc: '2.0', id: 1, method, params: ['11111111111111111111111111111111', 1] };
-  const asked = fetch(service.ready.rpcUrl, {
+  const pending = fetch(service.ready.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${service.key}` },
     body: JSON.stringify(method === 'getBalance' ? { ...call, params: call.params.slice(0, 1) } : call),
@@ -45,13 +45,13 @@ async function askAndLeave(method: string): Promise<Held> {
   }).catch((error: Error) => error.name);
   const entry = await eventually(async () => held.get(method), `the node has ${method}`);
   leaving.abort();
-  expect(await asked).toBe('AbortError');
+  expect(await pending).toBe('AbortError');
   return entry;
 }
 
 it('an airdrop in flight continues when its caller disconnects, while a read is cancelled', async () => {
-  const airdrop = await askAndLeave('requestAirdrop');
-  const read = await askAndLeave('getBalance');
+  const airdrop = await sendAndDisconnect('requestAirdrop');
+  const read = await sendAndDisconnect('getBalance');
   await eventually(async () => read.ended, 'the read has ended');
   expect(read.ended).toBe('given up');
   // The airdrop's caller left before the read was asked.

@@ -81,9 +81,9 @@ it('keys of a suspended customer stop working until it is active again', async (
   const { id: customer } = await api.call('POST /customers', { body: { name: 'Acme' } });
   const key = { product: 'rpc', name: 'one' } as const;
   const { secret } = await api.call('POST /customers/{customer}/keys', { path: { customer }, body: key });
-  const door = createRpcClient(service.ready.rpcUrl, secret);
+  const server = createRpcClient(service.ready.rpcUrl, secret);
   const answers = (status: number) =>
-    eventually(async () => (await door.call('getHealth')).status === status, `${status}`);
+    eventually(async () => (await server.call('getHealth')).status === status, `${status}`);
   await answers(200);
   await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'suspended' } });
   await answers(403);

@@ -81,17 +81,17 @@ describe('SIGTERM', () => {
   it('with a notice period returns 503 at /ready while it still answers, then accepts nothing new', async () => {
     const running = await startBeforeSlowNode(NOTICE_MS);
     const { url, rpcUrl } = running.ready;
-    const kept = await rawSocket(url);
-    kept.write(GET_READY);
-    await kept.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
+    const existing = await rawSocket(url);
+    existing.write(GET_READY);
+    await existing.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
     const { length } = await begin(running);
     const ended = running.stop();
     await eventually(async () => {
       const answer = await ready(url);
       return Array.isArray(answer) && answer[0] === 503;
     }, '/ready says 503');
-    kept.write(GET_READY);
-    const [, headers] = await kept.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
+    existing.write(GET_READY);
+    const [, headers] = await existing.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
     expect(headers!.toLowerCase()).toContain('connection: close');
     expect(await createRpcClient(rpcUrl, running.key).result('getHealth')).toBe('ok');
     await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');

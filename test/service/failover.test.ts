@@ -63,7 +63,7 @@ const alreadyProcessed = failing(
 let one: MockNode;
 let other: MockNode;
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 
 beforeAll(async () => {
   [one, other] = await Promise.all([startMock(good), startMock(good)]);
@@ -80,7 +80,7 @@ beforeAll(async () => {
       poll_interval_ms = 50
     `,
   });
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -155,7 +155,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   it('every read is answered', async () => {
     become(pair);
     for (const [method, params] of Array.from({ length: ROUNDS }, () => reads).flat()) {
-      const { text } = await door.call(method, params);
+      const { text } = await server.call(method, params);
       expect(text).toBe(`{"jsonrpc":"2.0","result":${results[method]!('')},"id":1}\n`);
     }
   });
@@ -163,7 +163,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   it('no transaction is lost', async () => {
     become(pair);
     for (const { wire, signature } of Array.from({ length: 10 }, () => signedTransfer())) {
-      expect(await door.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
+      expect(await server.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
     }
   });
 
@@ -172,7 +172,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
     const before = countOf('requestAirdrop');
     const answers = [];
     for (let i = 1; i <= 10; i++) {
-      answers.push(await door.call('requestAirdrop', [account, LAMPORTS_PER_SOL]));
+      answers.push(await server.call('requestAirdrop', [account, LAMPORTS_PER_SOL]));
       expect(countOf('requestAirdrop') - before).toBe(i);
     }
     const codes = answers.map(({ body }) => body.error?.code ?? 'answered');
@@ -208,7 +208,7 @@ describe.each([
   it('every read is answered', async () => {
     one.become(first);
     other.become(second);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => door.call('getBalance', [account])));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => server.call('getBalance', [account])));
     expect(answers.filter(({ body }) => body.error !== undefined)).toEqual([]);
   });
 
@@ -216,7 +216,9 @@ describe.each([
     one.become(first);
     other.become(second);
     const sent = Array.from({ length: 40 }, () => signedTransfer());
-    const answers = await Promise.all(sent.map(({ wire }) => door.call('sendTransaction', sendParams(wire))));
+    const answers = await Promise.all(
+      sent.map(({ wire }) => server.call('sendTransaction', sendParams(wire))),
+    );
     expect(answers.map(({ body }) => body.result)).toEqual(sent.map(({ signature }) => signature));
   });
 });
@@ -234,14 +236,14 @@ describe('a transaction whose first node dies after accepting it', () => {
     };
     one.become(firstDies);
     other.become(firstDies);
-    expect(await door.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
+    expect(await server.call('sendTransaction', sendParams(wire))).toMatchObject(accepted(signature));
   });
 
   it('is never reported as failed: its outcome is unknown, and its signature is returned', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     const { wire, signature } = signedTransfer();
-    const { status, body } = await door.call('sendTransaction', sendParams(wire));
+    const { status, body } = await server.call('sendTransaction', sendParams(wire));
     expect(status).toBe(503);
     expect(body.error).toMatchObject({
       code: -32050,
@@ -254,7 +256,7 @@ describe('without a node that can answer', () => {
   it('a read fails as unavailable when both nodes die', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingMidBody);
-    const { status, body } = await door.call('getBalance', [account]);
+    const { status, body } = await server.call('getBalance', [account]);
     expect(status).toBe(503);
     expect(body.error).toMatchObject({ code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE' } });
   });
@@ -262,7 +264,7 @@ describe('without a node that can answer', () => {
   it('a read returns the node’s own error when both are behind', async () => {
     one.become(behind);
     other.become(behind);
-    const { status, text } = await door.call('getBalance', [account]);
+    const { status, text } = await server.call('getBalance', [account]);
     expect(status).toBe(200);
     expect(text).toBe(
       '{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}},"id":1}\n',

@@ -45,8 +45,8 @@ it('delivers each write of a processed account within the slot', async () => {
   geyser.send(slotIs(1_001, 'created'));
   geyser.send(accountIs(1_001, address, account(1), 1));
   geyser.send(accountIs(1_001, address, account(2), 2));
-  const told = [await client.next(id), await client.next(id)];
-  expect(told.map(({ result }) => result)).toMatchObject([
+  const observed = [await client.next(id), await client.next(id)];
+  expect(observed.map(({ result }) => result)).toMatchObject([
     { context: { slot: 1_001 }, value: { lamports: 1 } },
     { context: { slot: 1_001 }, value: { lamports: 2 } },
   ]);

@@ -9,21 +9,21 @@ import { type RunningService, startService } from './start-service.ts';
 
 /** The embedded ledger is a process of its own, which may die and must not be made to. */
 let service: RunningService;
-let door: TestRpcClient;
+let server: TestRpcClient;
 const payer = Keypair.generate();
 const account = payer.publicKey.toBase58();
 const SOL = 1_000_000_000;
 
 beforeAll(async () => {
   service = await startService();
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(() => service?.stop());
 
 type Balance = { context: { slot: number }; value: number };
 
 const balance = (commitment: string): Promise<Balance> =>
-  door.result('getBalance', [account, { commitment }]);
+  server.result('getBalance', [account, { commitment }]);
 
 describe('the ledger dying under load', () => {
   const BACK_MAX_MS = 10_000;
@@ -34,11 +34,11 @@ describe('the ledger dying under load', () => {
     body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
 
   async function load(outcomes: string[], isOver: () => boolean): Promise<void> {
-    while (!isOver()) outcomes.push(outcomeOf(await door.call('getBalance', [account])));
+    while (!isOver()) outcomes.push(outcomeOf(await server.call('getBalance', [account])));
   }
 
   it('does not fail reads, and the ledger returns with everything finalized', async () => {
-    await door.result('requestAirdrop', [account, 2 * SOL]);
+    await server.result('requestAirdrop', [account, 2 * SOL]);
     const before = await eventually(async () => {
       const seen = await balance('finalized');
       return seen.value > 0 && seen;
@@ -73,10 +73,10 @@ describe('the ledger dying under load', () => {
 
   it('accepts transactions again afterwards', async () => {
     const to = Keypair.generate().publicKey.toBase58();
-    const signature = await door.result('requestAirdrop', [to, SOL]);
+    const signature = await server.result('requestAirdrop', [to, SOL]);
     await eventually(async () => {
       type Statuses = { value: ({ err: unknown } | null)[] };
-      const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+      const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
       return value[0] && value[0].err === null;
     }, 'the airdrop is processed');
   });
@@ -94,7 +94,7 @@ describe('bytes that are no transaction', () => {
   }
 
   async function realTransaction(): Promise<Buffer> {
-    const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
       toPubkey: payer.publicKey,
@@ -123,7 +123,7 @@ describe('bytes that are no transaction', () => {
     });
     const codes = new Set<number | 'answered'>();
     for (let at = 0; at < calls.length; at += BATCH) {
-      const { body } = await door.post(JSON.stringify(calls.slice(at, at + BATCH)));
+      const { body } = await server.post(JSON.stringify(calls.slice(at, at + BATCH)));
       for (const { error } of body as HttpRpcResponse['body'][]) codes.add(error?.code ?? 'answered');
     }
     return codes;
@@ -140,7 +140,7 @@ describe('bytes that are no transaction', () => {
     expect([-32602, -32003, -32002, -32013, 'answered']).toEqual(expect.arrayContaining([...codes]));
     expect(ledgerPid(service.dataDir)).toBe(pid);
     expect(isRunning(pid)).toBe(true);
-    expect(await door.result('getHealth')).toBe('ok');
+    expect(await server.result('getHealth')).toBe('ok');
   });
 });
 
@@ -159,7 +159,7 @@ describe('invalid params', () => {
       "invalid base58 encoding: InvalidCharacter { character: '!', index: 0 }",
     ],
   ])('that are %s are refused by the ledger', async (_name, method, params, message) => {
-    const { status, body } = await door.call(method, params);
+    const { status, body } = await server.call(method, params);
     expect(status).toBe(200);
     expect(body.error).toMatchObject({ code: -32602, message });
   });

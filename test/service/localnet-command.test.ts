@@ -20,7 +20,7 @@ const SOL = 1_000_000_000;
 const running = new Set<Program>();
 afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL'))));
 
-type Localnet = Readonly<{ program: Program; door: TestRpcClient; port: number; grpcPort: number }>;
+type Localnet = Readonly<{ program: Program; server: TestRpcClient; port: number; grpcPort: number }>;
 
 /** Starts it with `--json` on a free port and waits until it answers. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
@@ -29,7 +29,7 @@ async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   running.add(program);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
   const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
-  return { program, port: rpcPort, grpcPort, door: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
+  return { program, port: rpcPort, grpcPort, server: createRpcClient(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
 const ledgerOf = (name: string): string => join(folder, name);
@@ -65,7 +65,7 @@ describe('a new ledger', () => {
 
   it('starts with the requested accounts, programs, epochs and faucet', async () => {
     const source = await start(ledgerOf('source'));
-    const elf = await dumpProgram(source.door, MEMO);
+    const elf = await dumpProgram(source.server, MEMO);
     await source.program.stop();
     writeFileSync(join(folder, 'memo.so'), elf);
     mkdirSync(join(folder, 'accounts'));
@@ -84,7 +84,7 @@ describe('a new ledger', () => {
       ...['--bpf-program', keypairFile('program-keypair.json', programKeypair), join(folder, 'memo.so')],
       ...['--slots-per-epoch', '64', '--faucet-sol', '1234'],
     );
-    const { result } = first.door;
+    const { result } = first.server;
     const account = (address: string) =>
       result<AccountInfo>('getAccountInfo', [address, { encoding: 'base64' }]).then(({ value }) => value);
     const hello = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM };
@@ -102,11 +102,11 @@ describe('a new ledger', () => {
   });
 
   it('runs the loaded program', async () => {
-    const { result } = first.door;
+    const { result } = first.server;
     const payer = Keypair.generate();
     const funding = await result('requestAirdrop', [payer.publicKey.toBase58(), SOL]);
-    await processed(first.door, funding);
-    const { wire } = await memoTo(first.door, program, payer);
+    await processed(first.server, funding);
+    const { wire } = await memoTo(first.server, program, payer);
     type Simulated = { value: { err: unknown; logs: string[] } };
     const { value } = await result<Simulated>('simulateTransaction', [
       wire,
@@ -117,7 +117,7 @@ describe('a new ledger', () => {
   });
 
   it('reports its address in getClusterNodes', async () => {
-    const nodes = await first.door.result('getClusterNodes');
+    const nodes = await first.server.result('getClusterNodes');
     expect(nodes).toMatchObject([
       {
         pubkey: addressOf(ledger, 'validator'),
@@ -147,7 +147,7 @@ describe('a new ledger', () => {
       expect(keyFile(ledger, file.replace('-keypair.json', ''))).toHaveLength(64);
       expect(statSync(join(ledger, file)).mode & 0o777).toBe(0o600);
     }
-    const { identity } = await first.door.result<{ identity: string }>('getIdentity');
+    const { identity } = await first.server.result<{ identity: string }>('getIdentity');
     expect(identity).toBe(addressOf(ledger, 'validator'));
   });
 
@@ -171,31 +171,31 @@ describe('a new ledger', () => {
   });
 
   it('resumes at the next start, and starts over with --reset', async () => {
-    const funding = await first.door.result('requestAirdrop', [recipient, 3 * SOL]);
-    await processed(first.door, funding, 'finalized');
-    const slot = await first.door.result<number>('getSlot', [{ commitment: 'finalized' }]);
-    const genesis = await first.door.result('getGenesisHash');
+    const funding = await first.server.result('requestAirdrop', [recipient, 3 * SOL]);
+    await processed(first.server, funding, 'finalized');
+    const slot = await first.server.result<number>('getSlot', [{ commitment: 'finalized' }]);
+    const genesis = await first.server.result('getGenesisHash');
     expect(await first.program.stop()).toBe(0);
 
     const second = await start(ledger);
-    expect(await second.door.result('getGenesisHash')).toBe(genesis);
-    expect(await second.door.result<number>('getSlot')).toBeGreaterThanOrEqual(slot);
-    const kept = await second.door.result<{ value: number }>('getBalance', [recipient]);
-    expect(kept.value).toBe(3 * SOL);
+    expect(await second.server.result('getGenesisHash')).toBe(genesis);
+    expect(await second.server.result<number>('getSlot')).toBeGreaterThanOrEqual(slot);
+    const balance = await second.server.result<{ value: number }>('getBalance', [recipient]);
+    expect(balance.value).toBe(3 * SOL);
     expect(await second.program.stop()).toBe(0);
 
     const third = await start(ledger, '--reset');
-    expect(await third.door.result('getGenesisHash')).not.toBe(genesis);
-    const gone = await third.door.result<{ value: number }>('getBalance', [recipient]);
+    expect(await third.server.result('getGenesisHash')).not.toBe(genesis);
+    const gone = await third.server.result<{ value: number }>('getBalance', [recipient]);
     expect(gone.value).toBe(0);
     expect(await third.program.stop('SIGINT')).toBe(0);
   });
 });
 
 /** The ELF file inside an account of the old loader, or of the upgradeable one behind its header of 45 bytes. */
-async function dumpProgram(door: TestRpcClient, address: string): Promise<Buffer> {
+async function dumpProgram(server: TestRpcClient, address: string): Promise<Buffer> {
   const read = async (at: string): Promise<Buffer> => {
-    const { value } = await door.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
+    const { value } = await server.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
     return Buffer.from(value!.data[0], 'base64');
   };
   const data = await read(address);
@@ -203,18 +203,18 @@ async function dumpProgram(door: TestRpcClient, address: string): Promise<Buffer
   return (await read(new PublicKey(data.subarray(4, 36)).toBase58())).subarray(45);
 }
 
-async function processed(door: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
+async function processed(server: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
   type Statuses = { value: ({ err: unknown; confirmationStatus: string } | null)[] };
   await eventually(async () => {
-    const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+    const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
     return value[0] && (level === 'processed' || value[0].confirmationStatus === level);
   }, `the transaction is ${level}`);
 }
 
 /** A transaction that says hello to a memo program at whatever address. */
-async function memoTo(door: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
+async function memoTo(server: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
   const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
-  const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
+  const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
     { commitment: 'processed' },
   ]);
   const hello = new TransactionInstruction({

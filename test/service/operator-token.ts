@@ -6,7 +6,7 @@ import { openPeppers } from '../../src/control/pepper-proof.ts';
 /** What a program asks the control API with a token of the operator's. */
 export type OperatorApi = Readonly<{
   /** Asks, and reads the answer as JSON. @throws Error that shows an answer which is none of success. */
-  ask: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
+  sendRequest: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
   /** The answer as it comes. */
   open: (path: string, signal: AbortSignal) => Promise<Response>;
   secret: string;
@@ -38,7 +38,7 @@ export async function operatorApi(url: string, dataDir: string): Promise<Operato
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return {
     secret,
-    async ask<Result>(verb: string, path: string, body?: object) {
+    async sendRequest<Result>(verb: string, path: string, body?: object) {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const response = await fetch(`${url}/api/v1${path}`, { method: verb, headers, ...sent });
       const text = await response.text();

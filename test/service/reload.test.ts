@@ -24,14 +24,14 @@ const configure = (text: string): void => writeFileSync(service.config, text);
 /** Nobody knows it, so it is kept by nobody and shared with nobody. */
 const METHOD = 'getSomethingElse';
 const call = () => createRpcClient(service.ready.rpcUrl, service.key).call(METHOD);
-const askedOf = (node: MockNode): number => node.count(METHOD);
+const requestCountOf = (node: MockNode): number => node.count(METHOD);
 
 /** Asks until a node was asked. */
-const asks = (node: MockNode): Promise<boolean> =>
+const waitForPoll = (node: MockNode): Promise<boolean> =>
   eventually(async () => {
-    const before = askedOf(node);
+    const before = requestCountOf(node);
     await call();
-    return askedOf(node) > before;
+    return requestCountOf(node) > before;
   }, 'a call that comes to the node');
 
 beforeAll(async () => {
@@ -46,25 +46,25 @@ afterAll(async () => {
 
 it('a running service reloads its configuration on SIGHUP and by command, and never an invalid one', async () => {
   const [first, second] = nodes as [MockNode, MockNode];
-  await asks(first);
+  await waitForPoll(first);
   configure(`${nodeTable('second', second)}[server]\nheaders_max_bytes = 20000\n`);
-  expect(await api.ask<Reloaded>('POST', '/reload')).toEqual({
+  expect(await api.sendRequest<Reloaded>('POST', '/reload')).toEqual({
     changed: ['upstream'],
     restart: ['server.headers_max_bytes'],
   });
-  await asks(second);
-  const before = askedOf(first);
+  await waitForPoll(second);
+  const before = requestCountOf(first);
 
   configure(`${nodeTable('third', first)}[server]\nbody_max_bytes = 5\n`);
   service.process.kill('SIGHUP');
   await eventually(async () => service.output().includes('what was read is not good'), 'the log says so');
-  await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
-  await asks(second);
-  expect(askedOf(first)).toBe(before);
+  await expect(api.sendRequest('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
+  await waitForPoll(second);
+  expect(requestCountOf(first)).toBe(before);
 
   configure(`${nodeTable('second', second)}${nodeTable('first', first)}[log]\nlevel = "debug"\n`);
   service.process.kill('SIGHUP');
-  await asks(first);
+  await waitForPoll(first);
   expect(service.output()).not.toContain(SECRET);
 });
 
@@ -92,8 +92,8 @@ it('solway reload finds the service by its data folder without a token, and repo
   expect(JSON.parse((await reload('--json')).out)).toEqual({
     error: expect.stringContaining('server.body_max_bytes'),
   });
-  await asks(first);
-  const { items } = await api.ask<{ items: { actor: string; action: string }[] }>('GET', '/audit');
+  await waitForPoll(first);
+  const { items } = await api.sendRequest<{ items: { actor: string; action: string }[] }>('GET', '/audit');
   const actors = items.filter(({ action }) => action === 'configuration.reload').map(({ actor }) => actor);
   expect(actors[0]).toMatch(/^cli:/);
 });
@@ -107,18 +107,21 @@ it('solway reload reports where it looked when no service uses the data folder',
 it('an added node serves calls within two seconds, and none after its removal', async () => {
   const third = nodes[2]!;
   const node = { network: 'mainnet-beta', name: 'added', url: `${third.url}${SECRET}`, ws: 'off' };
-  await api.ask('POST', '/upstreams', node);
-  await asks(third);
+  await api.sendRequest('POST', '/upstreams', node);
+  await waitForPoll(third);
   expect(third.received.at(-1)?.path).toBe(`/${SECRET}`);
   const listed = await eventually(async () => {
-    const { nodes: all } = await api.ask<{ nodes: { name: string; source: string }[] }>('GET', '/upstreams');
+    const { nodes: all } = await api.sendRequest<{ nodes: { name: string; source: string }[] }>(
+      'GET',
+      '/upstreams',
+    );
     return all.some(({ name, source }) => name === 'added' && source === 'added') && JSON.stringify(all);
   }, 'the node is listed');
   expect(listed).not.toContain(SECRET);
-  await api.ask('DELETE', '/upstreams/added');
+  await api.sendRequest('DELETE', '/upstreams/added');
   await call();
-  const before = askedOf(third);
+  const before = requestCountOf(third);
   for (let i = 0; i < 20; i++) await call();
-  expect(askedOf(third)).toBe(before);
+  expect(requestCountOf(third)).toBe(before);
   expect(service.output()).not.toContain(SECRET);
 });

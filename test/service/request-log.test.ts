@@ -58,7 +58,7 @@ let nodes: readonly [MockNode, MockNode];
 let collector: Collector;
 let service: RunningService;
 let api: OperatorApi;
-let door: TestRpcClient;
+let server: TestRpcClient;
 
 beforeAll(async () => {
   nodes = [await startMock(good), await startMock(good)];
@@ -90,7 +90,7 @@ beforeAll(async () => {
     `,
   });
   api = await operatorApi(service.ready.url, service.dataDir);
-  door = createRpcClient(service.ready.rpcUrl, service.key);
+  server = createRpcClient(service.ready.rpcUrl, service.key);
 });
 afterAll(async () => {
   await service?.stop();
@@ -99,14 +99,14 @@ afterAll(async () => {
 
 const LOGS = '/customers/house/logs';
 const listed = async (query: string): Promise<readonly Entry[]> =>
-  (await api.ask<{ items: Entry[] }>('GET', `${LOGS}?${query}`)).items;
+  (await api.sendRequest<{ items: Entry[] }>('GET', `${LOGS}?${query}`)).items;
 const found = (query: string): Promise<Entry> =>
   eventually(async () => (await listed(query))[0], `an entry with ${query}`);
-const whole = (id: string): Promise<Entry> => api.ask('GET', `${LOGS}/${id}`);
+const whole = (id: string): Promise<Entry> => api.sendRequest('GET', `${LOGS}/${id}`);
 
 describe('the request log', () => {
   it('records invalid requests', async () => {
-    await door.post('{bad');
+    await server.post('{bad');
     expect(await found('method=other')).toMatchObject({
       status: 'client',
       failure: 'PARSE_ERROR',
@@ -120,7 +120,7 @@ describe('the request log', () => {
     const dyingFirst: Behaviour = (request, reply, socket) =>
       (request.method === 'getBalance' && ++calls === 1 ? dyingAfterRequest : good)(request, reply, socket);
     for (const node of nodes) node.become(dyingFirst);
-    await door.result('getBalance', ['x']);
+    await server.result('getBalance', ['x']);
     for (const node of nodes) node.become(good);
     const walked = await whole((await found('method=getBalance')).id);
     const [, , dead, living] = walked.steps;
@@ -137,13 +137,13 @@ describe('the request log', () => {
   });
 
   it('shows that a cached response used no node', async () => {
-    for (let i = 0; i < 2; i++) await door.result('getGenesisHash');
+    for (let i = 0; i < 2; i++) await server.result('getGenesisHash');
     const entries = await eventually(async () => {
       const both = await listed('method=getGenesisHash');
       return both.length === 2 && both;
     }, 'entries of both calls');
-    const kept = (await Promise.all(entries.map(({ id }) => whole(id)))).find(({ node }) => node === null)!;
-    expect(kept.steps.map(({ name, node }) => [name, node])).toEqual([
+    const cached = (await Promise.all(entries.map(({ id }) => whole(id)))).find(({ node }) => node === null)!;
+    expect(cached.steps.map(({ name, node }) => [name, node])).toEqual([
       ...[
         ['authenticate', null],
         ['limit', null],
@@ -155,7 +155,7 @@ describe('the request log', () => {
   it('never reports an earlier slot to a session than before', async () => {
     const read = async (slot: number): Promise<string> => {
       results.getBalance = () => `{"context":{"slot":${slot}},"value":7}`;
-      const { text } = await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
+      const { text } = await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
         'x-solway-session': 'one after the other',
       });
       return text;
@@ -178,7 +178,7 @@ describe('the request log', () => {
   it('records params and results of a key that allows it, without secrets', async () => {
     type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
     const wanted = { product: 'rpc', name: 'open', logsBodies: true };
-    const { secret, key } = await api.ask<Created>('POST', '/customers/house/keys', wanted);
+    const { secret, key } = await api.sendRequest<Created>('POST', '/customers/house/keys', wanted);
     const own = createRpcClient(service.ready.rpcUrl, secret);
     await eventually(async () => (await own.call('getSlot')).status === 200, 'the new key works');
     await own.result('getBalance', [secret, { 'api-key': 'hunter2', commitment: 'confirmed' }]);
@@ -195,7 +195,7 @@ describe('the request log', () => {
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     await reader.read();
-    await door.result('getBlockHeight');
+    await server.result('getBlockHeight');
     let text = '';
     while (!text.startsWith('data: ')) text = (await reader.read()).value ?? '';
     expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ method: 'getBlockHeight', http: 200 });
@@ -232,11 +232,11 @@ describe('a sent transaction', () => {
     });
     transaction.add(transfer).sign(payer);
     const wire = transaction.serialize().toString('base64');
-    const signature = await door.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
+    const signature = await server.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
     const path = `/customers/house/transactions?signature=${signature}`;
     type Sent = Readonly<{ fate: object | null; attempts: readonly { node: string }[] }>;
     const sent = await eventually(async () => {
-      const [item] = (await api.ask<{ items: Sent[] }>('GET', path)).items;
+      const [item] = (await api.sendRequest<{ items: Sent[] }>('GET', path)).items;
       return item?.fate == null ? undefined : item;
     }, 'the submission, and what became of it');
     expect(sent).toMatchObject({
@@ -255,30 +255,30 @@ describe('a sent transaction', () => {
 describe('the operator', () => {
   type Nodes = Readonly<{ nodes: readonly { name: string; state: string; reason: string | null }[] }>;
   const stateOf = async (name: string) =>
-    (await api.ask<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
+    (await api.sendRequest<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
 
   it('cordons a node, which gets no calls until it is uncordoned', async () => {
     const network = 'mainnet-beta';
     const [a, b] = nodes;
     const cordon = async (name: string) => {
-      await api.ask('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
+      await api.sendRequest('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
       const isCordoned = async () => (await stateOf(name))?.state === 'cordoned';
       await eventually(isCordoned, `the cordon of ${name} is in force`);
     };
     const callsTo = async (node: MockNode): Promise<number> => {
       const before = node.received.length;
-      for (let i = 0; i < 20; i++) await door.result('getBalance', ['x']);
+      for (let i = 0; i < 20; i++) await server.result('getBalance', ['x']);
       return node.received.length - before;
     };
     await cordon('a');
     expect(await stateOf('a')).toMatchObject({ reason: 'new disks', cordoned: true });
     expect(await callsTo(a)).toBe(0);
-    await api.ask('POST', '/upstreams/a/uncordon', { network });
+    await api.sendRequest('POST', '/upstreams/a/uncordon', { network });
     await cordon('b');
     await eventually(async () => (await stateOf('a'))?.state !== 'cordoned', 'a is back');
     expect([await callsTo(a), await callsTo(b)]).toEqual([20, 0]);
-    await api.ask('POST', '/upstreams/b/uncordon', { network });
-    const nobody = api.ask('POST', '/upstreams/z/cordon', { network, reason: '' });
+    await api.sendRequest('POST', '/upstreams/b/uncordon', { network });
+    const nobody = api.sendRequest('POST', '/upstreams/z/cordon', { network, reason: '' });
     await expect(nobody).rejects.toThrow('404');
   });
 
@@ -286,21 +286,21 @@ describe('the operator', () => {
     const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
     type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
     const connection = await eventually(
-      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items[0],
+      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items[0],
       'the socket is listed',
     );
     expect(connection).toMatchObject({ kind: 'websocket', address: '127.0.0.1', subscriptions: 0 });
-    const asked = `/customers/house/connections/${connection.id}`;
-    await api.ask('DELETE', asked);
+    const path = `/customers/house/connections/${connection.id}`;
+    await api.sendRequest('DELETE', path);
     expect(await client.ended).toMatchObject({
       code: 1008,
       reason: expect.stringContaining('The owner of this key closed this connection'),
     });
     await eventually(
-      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items.length === 0,
+      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items.length === 0,
       'the socket is gone from the list',
     );
-    await expect(api.ask('DELETE', asked)).rejects.toThrow('404');
+    await expect(api.sendRequest('DELETE', path)).rejects.toThrow('404');
   });
 });
 
@@ -338,7 +338,7 @@ describe('/metrics', () => {
 
 describe('traces', () => {
   it('span from the client through each attempt', async () => {
-    await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
+    await server.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
     });
     const own = await eventually(

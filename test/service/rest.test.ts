@@ -16,7 +16,7 @@ type Sent = Readonly<{
 type Reply = Readonly<{ status: number; result: unknown; code: string | undefined }>;
 
 /** Asks an endpoint as a program would; a body with GET too, which fetch does not send. */
-async function ask(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
+async function sendRequest(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
   const url = new URL(`/sol/v1/${endpoint}`, service.ready.url);
   for (const [name, value] of Object.entries(sent.query ?? {})) url.searchParams.set(name, value);
   const body = typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body);
@@ -28,11 +28,11 @@ async function ask(service: RunningService, endpoint: string, sent: Sent = {}): 
     ...sent.headers,
   };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method: sent.method ?? 'GET', headers }, async (response) => {
+    const requesting = request(url, { method: sent.method ?? 'GET', headers }, async (response) => {
       const { result, error } = JSON.parse(await text(response));
       resolve({ status: response.statusCode ?? 0, result, code: error?.code });
     });
-    asking.on('error', reject).end(body);
+    requesting.on('error', reject).end(body);
   });
 }
 
@@ -59,32 +59,41 @@ describe('client data', () => {
   afterAll(() => service?.stop());
 
   it('is in no log and no file', async () => {
-    const made = await ask(service, 'wallet/create_semi_wallet', { method: 'POST', body: { password } });
+    const made = await sendRequest(service, 'wallet/create_semi_wallet', {
+      method: 'POST',
+      body: { password },
+    });
     const wallet = (made.result as { wallet_address: string }).wallet_address;
     const wrong = { wallet, password: `wrong ${marker}` };
     const answers = [
       made,
-      await ask(service, 'semi_wallet/get_keypair', { body: { wallet, password } }),
-      await ask(service, 'wallet/decrypt_semi_wallet', { body: wrong }),
-      await ask(service, 'semi_wallet/get_keypair', { query: wrong }),
-      await ask(service, 'semi_wallet/change_password', {
+      await sendRequest(service, 'semi_wallet/get_keypair', { body: { wallet, password } }),
+      await sendRequest(service, 'wallet/decrypt_semi_wallet', { body: wrong }),
+      await sendRequest(service, 'semi_wallet/get_keypair', { query: wrong }),
+      await sendRequest(service, 'semi_wallet/change_password', {
         method: 'POST',
         body: { wallet, current_password: password, new_password: `battery ${marker}` },
       }),
-      await ask(service, 'wallet/balance', { query: { wallet, note: marker } }),
-      await ask(service, 'wallet/balance', { query: { wallet: marker, network: marker } }),
-      await ask(service, 'wallet/balance', { query: { wallet }, headers: { 'x-api-key': `key-${marker}` } }),
-      await ask(service, 'wallet/balance', {
+      await sendRequest(service, 'wallet/balance', { query: { wallet, note: marker } }),
+      await sendRequest(service, 'wallet/balance', { query: { wallet: marker, network: marker } }),
+      await sendRequest(service, 'wallet/balance', {
+        query: { wallet },
+        headers: { 'x-api-key': `key-${marker}` },
+      }),
+      await sendRequest(service, 'wallet/balance', {
         query: { wallet },
         headers: { cookie: marker, 'user-agent': marker, referer: `https://x/${marker}`, 'x-note': marker },
       }),
-      await ask(service, `wallet/${marker}`),
-      await ask(service, 'transaction/send_txn', { method: 'POST', body: { encoded_transaction: marker } }),
-      await ask(service, 'transaction/send_txn', {
+      await sendRequest(service, `wallet/${marker}`),
+      await sendRequest(service, 'transaction/send_txn', {
+        method: 'POST',
+        body: { encoded_transaction: marker },
+      }),
+      await sendRequest(service, 'transaction/send_txn', {
         method: 'POST',
         body: `{"encoded_transaction": ${marker}`,
       }),
-      await ask(service, 'transaction/parsed', { query: { txn_signature: marker } }),
+      await sendRequest(service, 'transaction/parsed', { query: { txn_signature: marker } }),
     ];
     expect(answers.map(({ status, code }) => code ?? status)).toEqual([
       ...[200, 200, 'WRONG_PASSWORD', 'WRONG_PASSWORD', 200],
@@ -138,7 +147,7 @@ describe('a network', () => {
   }
 
   const balanceOn = (service: RunningService, network: string) =>
-    ask(service, 'wallet/balance', { query: { wallet: WALLET, network } });
+    sendRequest(service, 'wallet/balance', { query: { wallet: WALLET, network } });
 
   it('without a node is refused as not served, without a call to nodes of another one', async () => {
     const main = await nodeWith(2_000_000_000);

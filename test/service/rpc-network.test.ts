@@ -32,7 +32,11 @@ afterAll(async () => {
 });
 
 /** A body in chunks is read by node:http, one of a known length by the fast path. */
-async function ask(query: string, body: unknown = CALL, { isChunked = false, key = service.key } = {}) {
+async function sendRequest(
+  query: string,
+  body: unknown = CALL,
+  { isChunked = false, key = service.key } = {},
+) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const bytes = JSON.stringify(body);
   const sent = isChunked ? { body: new Blob([bytes]).stream(), duplex: 'half' as const } : { body: bytes };
@@ -54,22 +58,23 @@ const refusalOf = (network: string) => ({
 
 describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunked) => {
   it('selects the network, also for a batch, and the default one without it', async () => {
-    const balanceOn = async (query: string) => (await ask(query, CALL, { isChunked })).body.result.value;
+    const balanceOn = async (query: string) =>
+      (await sendRequest(query, CALL, { isChunked })).body.result.value;
     expect(await balanceOn('')).toBe(MAIN);
     expect(await balanceOn('?network=devnet')).toBe(DEV);
     expect(await balanceOn('?network=mainnet-beta')).toBe(MAIN);
-    const batch = await ask('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
+    const batch = await sendRequest('?network=devnet', [CALL, { ...CALL, id: 2 }], { isChunked });
     expect(batch.body).toMatchObject([{ result: { value: DEV } }, { result: { value: DEV } }]);
   });
 
   it.each(['testnet', 'nonsense', ''])('refuses %j, and names the served networks', async (name) => {
     const before = main.count('getBalance') + dev.count('getBalance');
-    expect(await ask(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
+    expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
     expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
   });
 
   it('reports a missing key first', async () => {
-    const { status, body } = await ask('?network=nonsense', CALL, { isChunked, key: 'nobody' });
+    const { status, body } = await sendRequest('?network=nonsense', CALL, { isChunked, key: 'nobody' });
     expect([status, body.error.data.code]).toEqual([403, 'INVALID_KEY']);
   });
 });

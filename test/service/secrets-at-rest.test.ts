@@ -59,7 +59,7 @@ class Person {
 }
 
 /** Asks REST as a program does, with fields behind the `?` where it only reads. */
-function ask(
+function sendRequest(
   { ready, key }: RunningService,
   method: 'GET' | 'POST',
   endpoint: string,
@@ -69,10 +69,10 @@ function ask(
   if (method === 'GET') url.search = String(new URLSearchParams(fields));
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method, headers }, async (response) => {
+    const requesting = request(url, { method, headers }, async (response) => {
       resolve(JSON.parse(await text(response)) as Json);
     });
-    asking.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
+    requesting.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
   });
 }
 
@@ -86,17 +86,23 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   const factor = await person.send('/api/auth/two-factor/enable', { password: PASSWORD });
   const seed = new URL(factor.totpURI!).searchParams.get('secret')!;
   const token = await person.send('/api/v1/tokens', { name: 'program' });
-  const house = '/api/v1/customers/house';
-  const webhook = await person.send(`${house}/notices`, { kind: 'webhook', to: 'https://example.com/hook' });
+  const customerPath = '/api/v1/customers/house';
+  const webhook = await person.send(`${customerPath}/notices`, {
+    kind: 'webhook',
+    to: 'https://example.com/hook',
+  });
   await person.send('/api/v1/upstreams', {
     ...{ network: 'devnet', name: 'added', url: `http://127.0.0.1:1/${NODE_KEY}`, force: true },
     ...{ grpc: `http://127.0.0.1:1/${NODE_KEY}`, headers: { 'x-token': NODE_TOKEN } },
   });
-  const invited = await person.send(`${house}/invitations`, { email: 'x@example.com', role: 'viewer' });
+  const invited = await person.send(`${customerPath}/invitations`, {
+    email: 'x@example.com',
+    role: 'viewer',
+  });
   const authorization = { authorization: `Bearer ${token.secret}` };
   const body = { product: 'rpc', name: 'by a token', logsBodies: true };
-  const made = await new Person(service).send(`${house}/keys`, body, authorization);
-  const rotated = await person.send(`${house}/keys/${made.key!.id}/rotate`, {});
+  const made = await new Person(service).send(`${customerPath}/keys`, body, authorization);
+  const rotated = await person.send(`${customerPath}/keys/${made.key!.id}/rotate`, {});
   const keys = service.ready.keys.map(({ key }) => key);
   for (const key of [made.secret!, rotated.secret!, service.key]) {
     await createRpcClient(service.ready.rpcUrl, key).call('getHealth');
@@ -110,9 +116,9 @@ async function live(service: RunningService): Promise<Record<string, string>> {
     });
   }
   const password = WALLET_PASSWORD;
-  const wallet = await ask(service, 'POST', 'wallet/create_semi_wallet', { password });
+  const wallet = await sendRequest(service, 'POST', 'wallet/create_semi_wallet', { password });
   const address = wallet.result!.wallet_address!;
-  const pair = await ask(service, 'GET', 'semi_wallet/get_keypair', { wallet: address, password });
+  const pair = await sendRequest(service, 'GET', 'semi_wallet/get_keypair', { wallet: address, password });
   const secretKey = pair.result!.secretKey!;
   return {
     ...Object.fromEntries([...keys, made.secret, rotated.secret].map((key, nth) => [`key ${nth}`, key!])),

@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 /** Opens a stream of a payer's transactions. @returns when its request is in force. */
-function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string) => void): Promise<void> {
+function listen(product: 'grpc' | 'fs', payer: string, observed: (signature: string) => void): Promise<void> {
   const metadata = new Metadata();
   metadata.set('x-token', service.ready.keys.find((key) => key.product === product)?.key ?? '');
   const asIs = (bytes: Buffer): Buffer => bytes;
@@ -87,7 +87,7 @@ function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string)
       const update = readRawUpdate(bytes, Date.now());
       if (update?.kind === 'pong') resolve();
       if (update?.kind === 'transaction')
-        told(Buffer.from((update as RawTransaction).signature).toString('hex'));
+        observed(Buffer.from((update as RawTransaction).signature).toString('hex'));
     });
   });
 }

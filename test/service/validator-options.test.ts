@@ -20,7 +20,7 @@ const mint = Keypair.generate().publicKey;
 type Ready = Readonly<{ rpcPort: number; faucetPort: number }>;
 let running: Program;
 let ready: Ready;
-let door: TestRpcClient;
+let server: TestRpcClient;
 beforeAll(async () => {
   const elf = newBaseAccounts().find(([address]) => address === MEMO)?.[1].data ?? new Uint8Array();
   writeFileSync(join(folder, 'memo.so'), elf);
@@ -36,7 +36,7 @@ beforeAll(async () => {
   );
   const [line] = await running.said(/^\{"event":"ready".*\}$/m);
   ready = JSON.parse(line) as Ready;
-  door = createRpcClient(`http://127.0.0.1:${ready.rpcPort}/`, '');
+  server = createRpcClient(`http://127.0.0.1:${ready.rpcPort}/`, '');
 });
 afterAll(() => running.stop('SIGKILL'));
 
@@ -44,12 +44,12 @@ describe('the options of solana-test-validator', () => {
   it('load a program that its authority may upgrade', async () => {
     const [code] = PublicKey.findProgramAddressSync([program.toBuffer()], LOADER);
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const { value } = await door.result<{ value: { data: { parsed: { info: object } } } }>('getAccountInfo', [
-      code.toBase58(),
-      config,
-    ]);
+    const { value } = await server.result<{ value: { data: { parsed: { info: object } } } }>(
+      'getAccountInfo',
+      [code.toBase58(), config],
+    );
     expect(value.data.parsed.info).toMatchObject({ authority: authority.toBase58(), slot: 0 });
-    const { value: account } = await door.result<{ value: object }>('getAccountInfo', [
+    const { value: account } = await server.result<{ value: object }>('getAccountInfo', [
       program.toBase58(),
       { encoding: 'base64', commitment: 'processed' },
     ]);
@@ -57,16 +57,16 @@ describe('the options of solana-test-validator', () => {
   });
 
   it('start at a later slot', async () => {
-    expect(await door.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
+    expect(await server.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
   });
 
   it('set the mint account', async () => {
-    const { value } = await door.result<{ value: number }>('getBalance', [mint.toBase58()]);
+    const { value } = await server.result<{ value: number }>('getBalance', [mint.toBase58()]);
     expect(value).toBe(500_000_000 * 1_000_000_000);
   });
 
   it('start the faucet server, whose transfers are valid', async () => {
-    const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash');
     const head = Buffer.alloc(12);
     head.writeBigUInt64LE(77_000_000n, 4);
     const receiver = Keypair.generate().publicKey;
@@ -83,7 +83,7 @@ describe('the options of solana-test-validator', () => {
       });
     });
     expect(Transaction.from(answer).verifySignatures()).toBe(true);
-    await door.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
+    await server.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
   });
 
   it('without an effect here are noted in one line each', () => {
@@ -102,13 +102,13 @@ describe('the options of solana-test-validator', () => {
 
   it('write a validator.log that matches the RPC responses', async () => {
     const text = readFileSync(join(ledger, 'validator.log'), 'utf8');
-    const version = await door.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
-    const { identity } = await door.result<{ identity: string }>('getIdentity');
-    const [node] = await door.result<{ shredVersion: number; gossip: string }[]>('getClusterNodes');
+    const version = await server.result<{ 'solana-core': string; 'feature-set': number }>('getVersion');
+    const { identity } = await server.result<{ identity: string }>('getIdentity');
+    const [node] = await server.result<{ shredVersion: number; gossip: string }[]>('getClusterNodes');
     expect(text).toContain(`agave-validator ${version['solana-core']} `);
     expect(text).toContain(`feat:${version['feature-set'].toString(16).padStart(8, '0')},`);
     expect(text).toContain(`identity pubkey: ${identity}\n`);
-    expect(text).toContain(`genesis hash: ${await door.result<string>('getGenesisHash')}\n`);
+    expect(text).toContain(`genesis hash: ${await server.result<string>('getGenesisHash')}\n`);
     expect(text).toContain(`shred_version: ${node?.shredVersion}\n`);
     expect(text).toMatch(/local gossip address: 127\.0\.0\.1:[1-9]\d*\n/);
     expect(text).toContain(`local gossip address: ${node?.gossip}\n`);

@@ -25,7 +25,8 @@ describe('a ledger killed during a subscription', () => {
     const id = await client.result<number>('rootSubscribe');
     const roots: number[] = [];
     const hear = async (wanted: number) => {
-      for (let told = 0; told < wanted; told++) roots.push((await client.next<number>(id)).result);
+      for (let observed = 0; observed < wanted; observed++)
+        roots.push((await client.next<number>(id)).result);
     };
     await hear(3);
     for (let kill = 0; kill < KILLS; kill++) {

@@ -16,7 +16,7 @@ it('SIGTERM closes WebSockets with 1012, and stores their usage', async () => {
     messages++;
     bytes += String(data).length;
   });
-  for (let told = 0; told < 5; told++) await client.next(id);
+  for (let observed = 0; observed < 5; observed++) await client.next(id);
   await client.result('getSlot');
   const stopped = service.stop();
   expect(await client.ended).toMatchObject({ code: 1012, reason: `DRAINING: ${failures.DRAINING.text}` });

@@ -118,9 +118,9 @@ describe('a subscription, from the client to the embedded ledger and back', () =
     ] as const;
     expect(ids[0]).not.toBe(ids[1]);
     await other.result('requestAirdrop', [account, SOL]);
-    const told = [await one.next(ids[0]), await one.next(ids[1]), await other.next(ids[2])];
-    expect(told[1]).toEqual(told[0]);
-    expect(told[2]).toEqual(told[0]);
+    const observed = [await one.next(ids[0]), await one.next(ids[1]), await other.next(ids[2])];
+    expect(observed[1]).toEqual(observed[0]);
+    expect(observed[2]).toEqual(observed[0]);
   });
 
   it('is refused with the node’s message for invalid params', async () => {

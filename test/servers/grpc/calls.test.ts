@@ -125,9 +125,9 @@ describe('a unary call', () => {
     expect(call.headers?.['grpc-encoding']).toBeUndefined();
     await stage.stop();
     await start({ compression: 'accepted' });
-    const asked = stage.call(GET_SLOT, accepts).end(NONE);
-    await asked.ended();
-    expect(asked.headers?.['grpc-encoding']).toBe('zstd');
+    const pending = stage.call(GET_SLOT, accepts).end(NONE);
+    await pending.ended();
+    expect(pending.headers?.['grpc-encoding']).toBe('zstd');
   });
 
   it.each<[string, Buffer, Record<string, string>, Record<string, string>]>([

@@ -15,7 +15,7 @@ describe('a draining server', () => {
     const call = stage.call(SUBSCRIBE, {}, session);
     const { sink } = await stage.stream();
     let answer: (bytes: Uint8Array) => void = () => {};
-    const asked = new Promise<void>((wake) => {
+    const pending = new Promise<void>((wake) => {
       stage.unary = () =>
         new Promise((resolve) => {
           answer = resolve;
@@ -23,7 +23,7 @@ describe('a draining server', () => {
         });
     });
     const unary = stage.call(GET_SLOT, {}, session).end(NONE);
-    await asked;
+    await pending;
     for (let i = 0; i < 2_000; i++) sink.push(NONE, Buffer.alloc(500));
     const goodbye = once(session, 'goaway');
     const drained = stage.server.drain(5_000);
@@ -57,9 +57,9 @@ describe('a draining server', () => {
   it('cuts calls that do not end in time', async () => {
     stage = await new TestGrpcServer().listen();
     let call: RawCall | null = null;
-    await new Promise<void>((asked) => {
+    await new Promise<void>((pending) => {
       stage.unary = () => {
-        asked();
+        pending();
         return new Promise(() => {});
       };
       call = stage.call(GET_SLOT).end(NONE);

@@ -68,7 +68,7 @@ function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void 
 }
 
 /** Pushes to all in turns, each when the others took what came before. */
-async function tell(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
+async function publish(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
   for (let i = 0; i < turns; i++) {
     const message = Buffer.alloc(10_000, i);
     for (const { sink } of streams) sink.push(NONE, message);
@@ -102,7 +102,7 @@ describe('a slow reader', () => {
     const streams = await Promise.all([0, 1, 2, 3].map((nth) => stage.stream(nth)));
     await Promise.all([...quick, slow].map((one) => one.next()));
     slow.stream.pause();
-    await tell(streams, quick, 100);
+    await publish(streams, quick, 100);
     slow.stream.resume();
     const ended = await slow.ended();
     expect(ended).toMatchObject({
@@ -316,8 +316,8 @@ describe('resource limits', () => {
     await one.next();
     expect(await stage.call(SUBSCRIBE).ended()).toMatchObject(overloaded);
     stage.unary = () => new Promise(() => {});
-    const asked = stage.call(GET_SLOT).end(NONE);
-    await once(asked.stream, 'finish');
+    const pending = stage.call(GET_SLOT).end(NONE);
+    await once(pending.stream, 'finish');
     expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject(overloaded);
     one.stream.write(Buffer.concat([Buffer.of(0, 0, 0, 8, 0), Buffer.alloc(1_500)]));
     expect(await one.ended()).toMatchObject(overloaded);
@@ -338,14 +338,14 @@ describe('resource limits', () => {
     const session = stage.session();
     const watch = stage.call(WATCH, keyless, session).end(NONE);
     await watch.next();
-    const asks = stage.call(reflection, keyless, session).send(Buffer.of(0x3a, 0));
-    await asks.next();
+    const requests = stage.call(reflection, keyless, session).send(Buffer.of(0x3a, 0));
+    await requests.next();
     expect(await stage.call(WATCH, keyless, session).end(NONE).ended()).toMatchObject(overloaded);
     await stage.call(WATCH, keyless).end(NONE).next();
     expect(await stage.call(WATCH, keyless).end(NONE).ended()).toMatchObject(overloaded);
     await stage.call(SUBSCRIBE).next();
     nowMs += 400;
-    for (const one of [watch, asks]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
+    for (const one of [watch, requests]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
     await stage.call(WATCH, keyless, session).end(NONE).next();
   });
 });

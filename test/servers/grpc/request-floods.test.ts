@@ -32,7 +32,7 @@ function packed(message: Uint8Array): Buffer {
 }
 
 /** Waits until the server has read what a call sent before. */
-async function heard(call: RawCall): Promise<void> {
+async function receivedUpdates(call: RawCall): Promise<void> {
   const { session } = call.stream;
   if (session?.connecting) await once(session, 'connect');
   await new Promise<void>((resolve, reject) =>
@@ -125,7 +125,7 @@ describe('a unary call', () => {
   it('holds a permit from its headers on, and releases it', async () => {
     await start({ unaryInFlightMax: 1 });
     const first = stage.call(GET_SLOT);
-    await heard(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT).ended()).toMatchObject(overloaded);
     expect(await stage.call(CHECK).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
     first.end(NONE);
@@ -136,8 +136,8 @@ describe('a unary call', () => {
   it('reserves memory for its request until it ends, from the shared budget', async () => {
     await start({ requestsMaxBytes: 1_000 });
     const first = stage.call(GET_SLOT).send(Buffer.alloc(600));
-    await heard(first);
-    await heard(first);
+    await receivedUpdates(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
     expect(await first.end().ended()).toMatchObject({ 'grpc-status': '0' });
     expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
@@ -147,8 +147,8 @@ describe('a unary call', () => {
     await start({ requestsPerConnectionMaxBytes: 1_000 });
     const session = stage.session();
     const first = stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600));
-    await heard(first);
-    await heard(first);
+    await receivedUpdates(first);
+    await receivedUpdates(first);
     expect(await stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
     expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
   });

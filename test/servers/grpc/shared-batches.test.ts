@@ -49,43 +49,37 @@ describe('streams with the same update in the same turn', () => {
     }
   });
 
-  it.each(encodings)(
-    'have their own messages if only the first is shared: %s',
-    async (encoding) => {
-      const { calls, sinks } = await two(headersOf(encoding));
-      const [names] = theirs;
-      for (const at of [0, 1] as const) {
-        sinks[at].push(names, tail);
-        sinks[at].push(NONE, Buffer.from(`of ${at}`));
-      }
-      for (const at of [0, 1] as const) {
-        expect((await calls[at].next()).length).toBe(names.length + tail.length);
-        expect(String(await calls[at].next())).toBe(`of ${at}`);
-      }
-    },
-  );
+  it.each(encodings)('have their own messages if only the first is shared: %s', async (encoding) => {
+    const { calls, sinks } = await two(headersOf(encoding));
+    const [names] = theirs;
+    for (const at of [0, 1] as const) {
+      sinks[at].push(names, tail);
+      sinks[at].push(NONE, Buffer.from(`of ${at}`));
+    }
+    for (const at of [0, 1] as const) {
+      expect((await calls[at].next()).length).toBe(names.length + tail.length);
+      expect(String(await calls[at].next())).toBe(`of ${at}`);
+    }
+  });
 });
 
 describe('a message to a client that accepts compression', () => {
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
-  it.each(['gzip', 'zstd'] as const)(
-    'is compressed only if that makes it smaller: %s',
-    async (encoding) => {
-      const { calls, sinks } = await two(headersOf(encoding));
-      const pieces: Buffer[] = [];
-      calls[0].stream.on('data', (piece: Buffer) => pieces.push(piece));
-      const noise = randomBytes(4_000);
-      for (const message of [noise, tail]) {
-        sinks[0].push(NONE, message);
-        expect((await calls[0].next()).equals(message)).toBe(true);
-      }
-      const bytes = Buffer.concat(pieces);
-      expect([bytes[0], bytes.readUInt32BE(1)]).toEqual([0, noise.length]);
-      const rest = bytes.subarray(5 + noise.length);
-      expect([rest[0], rest.readUInt32BE(1)]).toEqual([1, rest.length - 5]);
-      expect(rest.length).toBeLessThan(tail.length / 10);
-      expect(unpack[encoding](rest.subarray(5)).equals(tail)).toBe(true);
-    },
-  );
+  it.each(['gzip', 'zstd'] as const)('is compressed only if that makes it smaller: %s', async (encoding) => {
+    const { calls, sinks } = await two(headersOf(encoding));
+    const pieces: Buffer[] = [];
+    calls[0].stream.on('data', (piece: Buffer) => pieces.push(piece));
+    const noise = randomBytes(4_000);
+    for (const message of [noise, tail]) {
+      sinks[0].push(NONE, message);
+      expect((await calls[0].next()).equals(message)).toBe(true);
+    }
+    const bytes = Buffer.concat(pieces);
+    expect([bytes[0], bytes.readUInt32BE(1)]).toEqual([0, noise.length]);
+    const rest = bytes.subarray(5 + noise.length);
+    expect([rest[0], rest.readUInt32BE(1)]).toEqual([1, rest.length - 5]);
+    expect(rest.length).toBeLessThan(tail.length / 10);
+    expect(unpack[encoding](rest.subarray(5)).equals(tail)).toBe(true);
+  });
 });

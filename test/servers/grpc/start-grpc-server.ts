@@ -87,7 +87,7 @@ export class TestGrpcServer {
   readonly #waiting = new Set<() => void>();
 
   constructor(options: Partial<GrpcServerOptions> = {}, health: HealthFacts = () => true) {
-    const door: GeyserHandler = {
+    const handler: GeyserHandler = {
       open: (caller, rpc, sink, onEnd) => {
         check(caller);
         const stream = new FakeGeyserStream(rpc, sink, onEnd);
@@ -103,7 +103,7 @@ export class TestGrpcServer {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    this.server = new GrpcServer({ handler: door, health, log }, options);
+    this.server = new GrpcServer({ handler: handler, health, log }, options);
   }
 
   async listen(): Promise<this> {

@@ -162,17 +162,21 @@ describe('a stream', () => {
   it('names the invalid filter, field and value', async () => {
     await start();
     const x = 'x'.repeat(1_000);
-    const asked = (key: string, value: unknown): Uint8Array =>
+    const requestWith = (key: string, value: unknown): Uint8Array =>
       SubscribeRequest.encode(SubscribeRequest.fromPartial({ [key]: value } as never)).finish();
     const cuckoo = { cuckooAccountInclude: { bucketCount: 3, entriesPerBucket: 4, fingerprintBits: 16 } };
     const cases: readonly [wire: Uint8Array, text: string, facts: object][] = [
       [
-        asked('accounts', { fine: {}, mine: { account: ['nonsense', 'worse'] }, late: { owner: ['0'] } }),
+        requestWith('accounts', {
+          fine: {},
+          mine: { account: ['nonsense', 'worse'] },
+          late: { owner: ['0'] },
+        }),
         'String is the wrong size',
         { filter: 'accounts', name: 'mine', field: 'account', value: 'nonsense' },
       ],
       [
-        asked('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
+        requestWith('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
         'String is the wrong size',
         {
           filter: 'transactions_status',
@@ -182,13 +186,17 @@ describe('a stream', () => {
         },
       ],
       [
-        asked('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
+        requestWith('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
         'invalid base58',
         { filter: 'accounts', name: 'a', field: 'filters.memcmp', value: '0' },
       ],
-      [asked('commitment', 7), 'failed to create CommitmentLevel from 7', { field: 'commitment', value: 7 }],
       [
-        asked('blocks', { b: cuckoo }),
+        requestWith('commitment', 7),
+        'failed to create CommitmentLevel from 7',
+        { field: 'commitment', value: 7 },
+      ],
+      [
+        requestWith('blocks', { b: cuckoo }),
         'cuckoo bucketCount should be a non-zero power of two, got 3',
         { filter: 'blocks', name: 'b' },
       ],
@@ -315,8 +323,8 @@ describe('a grpc-js stream', () => {
   it('receives updates and then its status', async () => {
     await start();
     const call = open();
-    const heard: SubscribeUpdate[] = [];
-    call.on('data', (update: SubscribeUpdate) => heard.push(update));
+    const receivedUpdates: SubscribeUpdate[] = [];
+    call.on('data', (update: SubscribeUpdate) => receivedUpdates.push(update));
     call.write(SubscribeRequest.fromPartial({ ping: { id: 3 } }));
     const { sink } = await stage.stream();
     for (let i = 0; i < 500; i++) sink.push(Buffer.of(10, 1, 97), pingTail(Buffer.of(8, 1)));
@@ -326,7 +334,7 @@ describe('a grpc-js stream', () => {
       code: status.OUT_OF_RANGE,
       details: 'broadcast from 1 is not available, last available: 5',
     });
-    expect(heard.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
+    expect(receivedUpdates.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
   });
 
   it('is refused with the code of the failure', async () => {
