@@ -30,7 +30,6 @@ export abstract class OpenConnections<Connection> {
     return this.#open;
   }
 
-  /** @param nowMs - of `performance.now()`. */
   protected abstract sweep(nowMs: number): void;
 
   /** Waits until no connection is left; one call at a time. @returns false after `withinMs`. */
@@ -53,9 +52,7 @@ export type HeartbeatOptions = Readonly<{
   idleTimeoutMs: number;
 }>;
 
-/** Traffic of a connection when its heartbeat is checked. */
 export type Pulse = Readonly<{
-  /** A subscription is open or a call in flight. */
   isBusy: boolean;
   bytesIn: number;
   bytesOut: number;
@@ -79,7 +76,6 @@ export class Heartbeat {
     this.#pingedAtMs = nowMs;
   }
 
-  /** Records a message or ping of the client. */
   recordActivity(nowMs: number): void {
     this.#usedAtMs = nowMs;
   }
@@ -140,7 +136,6 @@ export class ReadPause {
   }
 
   #schedule(): void {
-    // The time may have passed; Node warns about negative timeouts.
     const remainingMs = Math.max(0, this.#untilMs - performance.now());
     this.#timer = setTimeout(
       () => (performance.now() < this.#untilMs ? this.#schedule() : this.resume()),

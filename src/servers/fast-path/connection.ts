@@ -39,7 +39,6 @@ const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
 /** Idle connections close this much later than the Keep-Alive header says, as in node:http: a request may be underway. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** Reading pauses with more buffered bytes. Until then the socket reports when the client disconnects. */
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING = Buffer.alloc(0);
@@ -55,7 +54,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   #state = IDLE;
   #wasUsed = false;
   #keepAlive = true;
-  /** Pipelined bytes received while a response is pending. */
   #buffered: Buffer | null = null;
   /** `#readMessages` is on the stack; it continues with the bytes that remain. */
   #isReading = false;
@@ -152,7 +150,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     return hostCheck.isValid(head, bytes);
   }
 
-  /** Checks the request by its head. @returns why it is refused, or null. */
   #admit(bytes: Buffer): Failure | null {
     const { fallback, calls, head, options, contentTypes } = this.#context;
     if (fallback.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
@@ -172,7 +169,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     return stop;
   }
 
-  /** Adds body bytes and dispatches the request once the body is complete. */
   #receive(bytes: Buffer, at: number, end: number): number {
     const admitted = this.#admitted;
     this.#admitted = null;
@@ -274,7 +270,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#send(this.#context.writer.prefixFor(statusOfSingle(ending)), limits, ending, pieces);
   }
 
-  /** Refuses the request as a whole. */
   #refuse(failure: Failure, limits: LimitStatus): void {
     const pieces = this.#context.pieces();
     pushFailure(pieces, failure, NULL_ID);
@@ -296,7 +291,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#onWritten(closes);
   }
 
-  /** The whole response was handed to the socket. */
   #onWritten(closes: boolean): void {
     const { socket } = this.#fastSocket;
     if (closes) {
@@ -340,7 +334,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       this.#fastSocket.socket.resume();
   }
 
-  /** Closes the connection after the written bytes are flushed. */
   #close(): void {
     this.#state = DETACHED;
     this.dueAt = NEVER;
@@ -387,7 +380,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     pending?.cancel();
   }
 
-  /** Releases everything that the request holds. */
   #settle(): void {
     this.#isPending = false;
     this.#pending = null;

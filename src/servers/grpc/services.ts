@@ -24,7 +24,6 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
   SubscribeEntries: '/shredstream.ShredstreamProxy/SubscribeEntries',
 };
 
-/** Registry of the served methods by path, with their concurrency limits. */
 export class Services {
   readonly #handler: GeyserHandler;
   readonly #health: HealthFacts;
@@ -48,12 +47,10 @@ export class Services {
     this.#serveReflection();
   }
 
-  /** Open streams with a key. */
   get streams(): number {
     return this.#streams;
   }
 
-  /** Request size limit of a path. */
   messageMaxBytes(path: string): number {
     const { messageMaxBytes, smallMessageMaxBytes } = this.#options;
     return Object.values(streamPaths).includes(path)
@@ -96,7 +93,6 @@ export class Services {
     for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
-  /** @param permits - calls of the same kind in flight. */
   #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
     if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
     const handler = createHandler();
@@ -165,7 +161,6 @@ export class KeylessStreams {
   }
 }
 
-/** A call with a maximum age. */
 class TimedCall extends CountedCall {
   readonly #peer: CallPeer;
   readonly #endsAtMs: number;

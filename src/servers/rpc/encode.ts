@@ -23,7 +23,6 @@ export const commonHeaders: readonly string[] = [
   ...Object.entries(corsHeaders).flat(),
 ];
 
-/** Response headers without content-length. */
 export function responseHeaders(limits: LimitStatus, retryAfter: number | undefined): HeaderList {
   const headers = [...commonHeaders];
   const fields = rateLimitHeaderValues('rpc', limits);

@@ -12,7 +12,6 @@ import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './
 import { limitHeaders, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { SingleCallResponder } from './responder.ts';
 
-/** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   const post: HttpHandler = (request, response, query) => handle(calls, request, response, query);
   const preflight: HttpHandler = (_request, response) => {
@@ -67,7 +66,6 @@ function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, respons
   });
 }
 
-/** Reads and decodes the body; null when the request was refused or the client has disconnected. */
 async function receive(
   calls: RpcCalls,
   request: IncomingMessage,

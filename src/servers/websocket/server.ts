@@ -37,7 +37,6 @@ export type WebSocketOptions = ConnectionOptions &
     connectionsMax: number;
     /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
     allCallsInFlightMax: number;
-    /** Time to wait for the client's close frame. */
     closeTimeoutMs: number;
     proxies: TrustedProxies;
   }>;
@@ -70,7 +69,6 @@ const FRAGMENTS_MAX = 128;
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
-/** JSON-RPC over WebSocket: handshakes and connections. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
@@ -99,7 +97,6 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.size;
   }
 
-  /** Responses to requests without an upgrade. */
   get routes(): HttpRoutes {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
@@ -170,7 +167,6 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** @returns null when the client has disconnected. */
   #completeHandshake(
     request: IncomingMessage,
     socket: Socket,
@@ -204,7 +200,6 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Pongs go through the outbox.
     autoPong: false,
     WebSocket: ClientSocket,
     maxPayload: messageMaxBytes,
@@ -216,7 +211,6 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 }
 
 export type ConnectionsOptions = Readonly<{
-  /** Sweep interval. */
   lookIntervalMs: number;
   /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
   queuesMaxBytes: number;
