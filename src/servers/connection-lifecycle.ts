@@ -1,3 +1,25 @@
+import type { AddressInfo, Server } from 'node:net';
+import type { Logger } from '../base/log.ts';
+
+type ListenAddress = Readonly<{ host: string; port: number }>;
+
+/** Starts a server. Later errors are logged as `failed`. @returns the bound address. */
+export function listen(
+  server: Server,
+  { host, port }: ListenAddress,
+  log: Logger,
+  failed: string,
+): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      server.on('error', (fault) => log.error({ err: fault }, failed));
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
 /** Open connections of a server, with one sweep timer that runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();

@@ -4,11 +4,11 @@ import { digitCount, writeDigits } from '../../base/text/digits.ts';
 import { copyTo } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Failure } from '../../protocol/errors.ts';
-import type { LimitStatus } from '../../protocol/request-handler.ts';
+import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
 import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import { refusalHeaders } from '../http/encode.ts';
-import { hasLimits, rateLimitHeaderValues, writeStatuses } from '../rate-limit-headers.ts';
+import { hasLimits, rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 
 /** Larger numbers are written in two parts; the low part has this many digits. */
@@ -70,8 +70,20 @@ export class LimitHeaderWriter {
 
   write(text: ByteText, limits: LimitStatus): void {
     text.copy(this.#lineOf(limits));
-    writeStatuses(text, 'rpc', limits);
+    const { rateLimit, quota = null } = limits;
+    if (rateLimit !== null) this.#writeStatus(text, 'rpc', rateLimit);
+    if (rateLimit !== null && quota !== null) text.text(', ');
+    if (quota !== null) this.#writeStatus(text, 'credits', quota);
     text.copy(LINE_END);
+  }
+
+  #writeStatus(text: ByteText, name: string, { remaining, resetSeconds }: RateLimitState): void {
+    text.text('"');
+    text.text(name);
+    text.text('";r=');
+    text.number(remaining);
+    text.text(';t=');
+    text.number(resetSeconds);
   }
 
   #lineOf(limits: LimitStatus): Buffer {

@@ -45,48 +45,14 @@ export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 /** First part of messages that have only one. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
-/** Wraps a handler to release a permit when its call ends. */
-export class CountedCall implements GrpcCallHandler {
-  readonly #handler: GrpcCallHandler;
-  readonly #release: () => void;
-
-  constructor(handler: GrpcCallHandler, release: () => void) {
-    this.#handler = handler;
-    this.#release = release;
-  }
-
-  get needsRequest(): boolean {
-    return this.#handler.needsRequest;
-  }
-
-  get isEndless(): boolean {
-    return this.#handler.isEndless;
-  }
-
-  onMessages(messages: readonly Buffer[], bytes: number): void {
-    this.#handler.onMessages(messages, bytes);
-  }
-
-  onHalfClose(): void {
-    this.#handler.onHalfClose();
-  }
-
-  tick(nowMs: number): void {
-    this.#handler.tick(nowMs);
-  }
-
-  onLagging(): void {
-    this.#handler.onLagging?.();
-  }
-
-  onClose(): void {
-    this.#release();
-    this.#handler.onClose();
-  }
-
-  onStreamClose(): void {
-    this.#handler.onStreamClose?.();
-  }
+/** Calls `release` when the call of a handler ends. */
+export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
+  const onClose = handler.onClose.bind(handler);
+  handler.onClose = () => {
+    release();
+    onClose();
+  };
+  return handler;
 }
 
 /** For no request or several. Source: grpc, doc/statuscodes.md. */

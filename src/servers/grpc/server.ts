@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
 import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
-import { OpenConnections } from '../connection-lifecycle.ts';
+import { listen, OpenConnections } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import { AbuseBlocklist } from './abuse-limits.ts';
 import { Compressors } from './batches.ts';
@@ -85,15 +85,7 @@ export class GrpcServer {
   }
 
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', (fault) => this.#log.error({ err: fault }, 'gRPC listener failed'));
-        resolve(this.#server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#server, this.#options, this.#log, 'gRPC listener failed');
   }
 
   /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */

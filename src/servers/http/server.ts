@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { listen } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
@@ -110,16 +111,8 @@ export class HttpServer implements FallbackListener {
   }
 
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
-      this.server.listen({ host, port }, () => {
-        this.server.off('error', reject);
-        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'HTTP listener failed'));
-        resolve(this.server.address() as AddressInfo);
-      });
-    });
+    this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
+    return listen(this.server, this.#options, this.#log, 'HTTP listener failed');
   }
 
   /**

@@ -31,11 +31,6 @@ export function responseHeaders(limits: LimitStatus, retryAfter: number | undefi
   return headers;
 }
 
-export function limitHeaders(limits: LimitStatus): OutgoingHttpHeaders {
-  const fields = rateLimitHeaderValues('rpc', limits);
-  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
-}
-
 export function send(response: ServerResponse, status: number, headers: HeaderList, pieces: Buffer[]): void {
   let bytes = 0;
   for (const piece of pieces) bytes += piece.length;

@@ -10,14 +10,7 @@ import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
-import {
-  credentialOf,
-  networkIn,
-  networkRefusal,
-  SESSION_HEADER,
-  sessionOf,
-  traceparentOf,
-} from '../caller.ts';
+import { callerOf, networkRefusal } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import { refuse, refuseSocket } from '../http/encode.ts';
@@ -116,7 +109,7 @@ export class WebSocketDialect implements HttpUpgrade {
     try {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
-      const caller = this.#callerOf(request, socket, query);
+      const caller = callerOf(request, socket, query, this.#options.proxies);
       const session = this.#connect(caller, onEnd);
       connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
@@ -139,26 +132,13 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  #callerOf(request: IncomingMessage, socket: Socket, query: string): Caller {
-    const client = this.#options.proxies.clientOf(socket, request.headers);
-    const traceparent = traceparentOf(request.headers);
-    const session = sessionOf(request.headers[SESSION_HEADER]);
-    return {
-      credential: credentialOf(request, query),
-      client,
-      traceparent,
-      session,
-      network: networkIn(query),
-    };
-  }
-
   /**
    * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
    * refused. UPGRADE_REQUIRED if it would succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
-      const caller = this.#callerOf(request, request.socket, query);
+      const caller = callerOf(request, request.socket, query, this.#options.proxies);
       this.#connect(caller, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
