@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Feed } from '../../src/streams/feed.ts';
 import { TestWebSocketServer } from '../servers/start-websocket-server.ts';
 
-/** Tells the outcome while the subscription is being opened, as of a transaction that landed long ago. */
+/** Notifies while the subscription is being opened, as for a transaction that landed before. */
 const atOnce: Feed = {
   open: async (_subscription, listener) => {
     listener.onNotification(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
@@ -17,7 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-// It listens a moment after it has read the acknowledgement, and misses what it reads together with that.
+// @solana/kit attaches its listener after reading the acknowledgement, and loses notifications read together
+// with it.
 it('receives state that is already known when @solana/kit subscribes', async () => {
   const subscriptions = kit.createSolanaRpcSubscriptions(server.url(server.createKey()));
   const signature = kit.signature(

@@ -37,7 +37,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** @solana/kit as published, against the whole chain: key → gateway → embedded ledger. */
+/** The published @solana/kit against the whole service: key, gateway, embedded ledger. */
 let service: RunningService;
 
 const connect = () =>
@@ -128,7 +128,7 @@ describe('@solana/kit through the gateway', () => {
     it.each(['json', 'jsonParsed', 'base64'] as const)(
       'is returned by getTransaction as %s',
       async (encoding) => {
-        // Kit types each encoding apart; what is common to all is checked here, the rest below.
+        // Kit has a type per encoding; this is their common part.
         const config = {
           ...CONFIRMED,
           encoding: encoding as 'json',
@@ -254,7 +254,7 @@ describe('@solana/kit through the gateway', () => {
       getCreateAssociatedTokenInstruction({ payer, ata: source, owner: payer.address, mint: mint.address }),
       getCreateAssociatedTokenInstruction({ payer, ata: destination, owner: friend, mint: mint.address }),
     ]);
-    // The largest u64: what a JavaScript service loses first.
+    // The largest u64, which loses precision as a JavaScript number.
     const supply = 18_446_744_073_709_551_615n;
     await send(payer, [
       getMintToCheckedInstruction({
@@ -324,7 +324,7 @@ describe('@solana/kit through the gateway', () => {
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: create },
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: extend },
     ]);
-    // Addresses of a lookup table can be used from the slot after the one that added them.
+    // A lookup table entry is usable from the slot after the one that added it.
     const extended = await rpc.getSlot(CONFIRMED).send();
     await eventually(
       async () => (await rpc.getSlot(CONFIRMED).send()) > extended,

@@ -23,8 +23,8 @@ import { FundedService } from './funded-service.ts';
 import { connected, nothing, UpdateCollector, type YellowstoneClient } from './yellowstone-client.ts';
 
 /**
- * A client of @grpc/grpc-js, whose code is generated from proto/ when the test runs, beside the published client: both
- * ask the whole program for the same, and must come to the same bytes.
+ * Compares a @grpc/grpc-js client with code generated from proto/ with the published client: same requests,
+ * same bytes.
  */
 const folder = join(import.meta.dirname, '../../proto');
 const options = { longs: String, includeDirs: [folder] };
@@ -36,7 +36,7 @@ const methodOf = (code: PackageDefinition, service: string, name: string): Gener
   (code[service] as unknown as Record<string, Generated>)[name]!;
 const geyser = (name: string): Generated => methodOf(written, 'geyser.Geyser', name);
 
-/** What generated code makes of a message that came, and writes again. */
+/** Decodes and re-encodes a message with generated code. */
 const again = (method: Generated, message: Buffer): Buffer =>
   method.responseSerialize(method.responseDeserialize(message));
 
@@ -66,7 +66,6 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** One transfer that succeeds and one that fails, and tokens with inner instructions. */
 async function makeTraffic(): Promise<void> {
   for (const lamports of [LAMPORTS_PER_SOL, 100_000 * LAMPORTS_PER_SOL]) {
     await chain.send(await chain.transfer(other.publicKey, lamports));
@@ -79,7 +78,6 @@ async function makeTraffic(): Promise<void> {
   await mintTo(connection, payer, mint, account, payer, 5_000_000, [], confirm);
 }
 
-/** An update as the published codec reads it, as far as the streams have it in common. */
 type Read = Readonly<Record<string, unknown>> & { slot?: { slot: string; status: number } | undefined };
 
 const slotIn = (update: Read): number => {
@@ -89,10 +87,9 @@ const slotIn = (update: Read): number => {
   return observed === undefined ? -1 : Number((observed as { slot: string }).slot);
 };
 
-/** A message that came, with what the published codec reads in it. */
 type Message = Readonly<{ bytes: Buffer; read: Read }>;
 
-/** The same stream twice: as bytes, and through the published client. */
+/** The same stream as bytes and through the published client. */
 class Pair {
   readonly bytes: UpdateCollector<Buffer>;
   readonly theirs: UpdateCollector<Read>;
@@ -117,13 +114,11 @@ class Pair {
     return known;
   }
 
-  /** Waits until both have heard of what it holds. */
   async both(test: (update: Read) => boolean): Promise<void> {
     await this.bytes.first((bytes) => test(this.messageOf(bytes).read));
     await this.theirs.first(test);
   }
 
-  /** The highest slot that one of them has heard of. */
   get newest(): number {
     const receivedUpdates = [
       ...this.bytes.updates.map((bytes) => this.messageOf(bytes).read),
@@ -132,7 +127,6 @@ class Pair {
     return Math.max(...receivedUpdates.map(slotIn));
   }
 
-  /** What each heard of slots from `first` to `last`. */
   between(first: number, last: number): { bytes: Message[]; theirs: Read[] } {
     const inside = (update: Read): boolean => slotIn(update) >= first && slotIn(update) <= last;
     return {
@@ -148,7 +142,6 @@ class Pair {
   }
 }
 
-/** Opens a stream for a request in both ways. */
 async function open(
   name: 'Subscribe' | 'SubscribeDeshred',
   client: YellowstoneClient,
@@ -192,7 +185,7 @@ const deshred = { deshredTransactions: { every: anyTransaction }, slots: { slots
 const finalized = (slot: number) => (update: Read) =>
   Number(update.slot?.slot) === slot && update.slot?.status === CommitmentLevel.FINALIZED;
 
-/** Names come in the order of the request; the published client sends its filters in any. */
+/** Filter names come in the order of the request; the published client sends filters in any order. */
 const inOrder = (update: Read): Read => ({ ...update, filters: (update.filters as string[]).toSorted() });
 
 describe('two clients with the same request', () => {
@@ -278,7 +271,7 @@ describe('a unary call', () => {
     const client = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
     const { [name === 'Ping' ? 'PongResponse' : `${name}Response`]: codec } = published;
     let observed: [before: unknown, bytes: Buffer, after: unknown];
-    // Between two answers that are equal there was no other; slots go on all the time.
+    // If two responses are equal, so is every one between them; slots advance all the time.
     do observed = [await sendRequest(client), await unary(name, request()), await sendRequest(client)];
     while (JSON.stringify(observed[0]) !== JSON.stringify(observed[2]));
     const [theirs, bytes] = observed;
@@ -289,7 +282,6 @@ describe('a unary call', () => {
 
 const REFLECTION = 'grpc.reflection.v1.ServerReflection';
 
-/** Asks reflection one question on a stream of its own. */
 async function reflect<Answer>(
   question: object,
   write: (question: object) => Buffer,
@@ -309,14 +301,14 @@ async function reflect<Answer>(
   return read(answers[0]!);
 }
 
-/** Code from files that reflection told. */
+/** Generates code from reflected files. */
 function generate(files: readonly Uint8Array[]): PackageDefinition {
   const set = new ProtobufWriter();
   for (const file of files) set.bytes(1, file);
   return loadFileDescriptorSetFromBuffer(Buffer.from(set.finish()), options);
 }
 
-/** The code of reflection's own messages, from what it tells of itself. */
+/** Generates the code of the reflection messages from their own reflection. */
 async function reflectionCode(): Promise<Generated> {
   const own = (): Buffer => Buffer.from(new ProtobufWriter().string(4, REFLECTION).finish());
   const files = await reflect({}, own, (bytes) => {
@@ -336,7 +328,7 @@ async function reflectionCode(): Promise<Generated> {
 }
 
 describe('reflection', () => {
-  /** Code from descriptors keeps the names of the file. */
+  /** Code from descriptors keeps the field names of the file. */
   type Answer = {
     list_services_response?: { service: { name: string }[] };
     file_descriptor_response?: { file_descriptor_proto: Buffer[] };

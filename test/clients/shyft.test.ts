@@ -12,10 +12,9 @@ import { dataDirWith } from './preloaded-ledger.ts';
 import { fungible, nft } from './token-2022-mints.ts';
 
 /**
- * @shyft-to/js as published, against the whole chain: key → REST → gateway → embedded ledger, with tokens and an NFT
- * that real transactions made, and domains and NFTs of other programs that the ledger began with. The client has its
- * host built in, so its own axios is told ours. It is loaded the way that CommonJS programs load it, as its package
- * says. Source: rest-api.md §1.
+ * The published @shyft-to/js against the whole service, with tokens and an NFT created by transactions and
+ * preloaded domains and NFTs of other programs. The client has a fixed host, so its axios is redirected. It is
+ * loaded as CommonJS, as its package requires. Source: rest-api.md §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
@@ -27,7 +26,7 @@ const axios = createRequire(load.resolve('@shyft-to/js'))('axios') as Axios;
 const NETWORK = Network.Mainnet;
 const RECEIVER = Keypair.generate().publicKey;
 
-/** Who has domains and NFTs that the ledger begins with. */
+/** Owner of the preloaded domains and NFTs. */
 const collector = Keypair.generate().publicKey.toBase58() as Address;
 const artist = Keypair.generate().publicKey.toBase58() as Address;
 const placed = {
@@ -44,7 +43,7 @@ let unique: PublicKey;
 let sent: string;
 let folder: string;
 
-/** Two domains, one of them the one by which its owner wants to be called, and NFTs of Metaplex and of MPL Core. */
+/** Two domains, one of them the main domain of its owner, and NFTs of Metaplex and MPL Core. */
 const placedAccounts = () => {
   const of = (verified: boolean) => ({ collection: { address: placed.collection, verified } });
   const said = { royalty: 500, creators: [artist], updateAuthority: artist };
@@ -141,7 +140,7 @@ describe('the client’s wallet', () => {
   });
 
   it('reads collections and counts only verified members', async () => {
-    // The client's type says one group; what it gives is the list that was sent.
+    // The client's type is one group; the value is the whole list.
     const collections = (await shyft.wallet.collections({ wallet: collector })) as unknown as Group[];
     const [verified, others] = collections;
     expect(collections).toHaveLength(2);

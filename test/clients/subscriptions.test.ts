@@ -13,7 +13,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { type FirstUpdate, firstUpdate } from './first-update.ts';
 
-/** Clients as published, against the whole chain: key → gateway → topic → feed → embedded ledger. */
+/** Published clients against the whole service: key, gateway, topic, feed, embedded ledger. */
 let service: RunningService;
 let wsEndpoint: string;
 
@@ -35,7 +35,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     });
   });
   afterAll(() => {
-    // It has no close of its own.
+    // web3.js has no public close method.
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
@@ -51,7 +51,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect((await connection.confirmTransaction({ signature, ...latest })).value.err).toBeNull();
     const late = await first<{ err: unknown }>(
       (listener) => connection.onSignature(signature, listener, 'confirmed'),
-      // It removes itself when it is told.
+      // web3.js removes the listener after the notification.
       async () => {},
     );
     expect(late.err).toBeNull();
@@ -89,7 +89,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     const options = { commitment: 'confirmed', enableReceivedNotification: true } as const;
     const observed = await first<object>(
       (listener) => connection.onSignatureWithOptions(signature, listener, options),
-      // It unsubscribes by itself when it is told first, so what came of it is not told.
+      // web3.js unsubscribes after the first notification.
       async () => {},
       () => connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }),
     );
@@ -154,7 +154,6 @@ describe('@solana/kit through the gateway', () => {
   const subscriptionsOf = () => kit.createSolanaRpcSubscriptions(wsEndpoint);
   const confirmed = { commitment: 'confirmed' } as const;
 
-  /** The first notification that is told after `act`. */
   async function first<Observed>(
     pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Observed>> },
     act: () => Promise<unknown> = async () => {},

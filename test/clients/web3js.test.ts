@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** @solana/web3.js v1 as published, against the whole chain: key → gateway → embedded ledger. */
+/** The published @solana/web3.js v1 against the whole service: key, gateway, embedded ledger. */
 let service: RunningService;
 let connection: Connection;
 
@@ -65,7 +65,7 @@ async function funded(sol = 10): Promise<Keypair> {
   return keypair;
 }
 
-/** Addresses of a lookup table can be used from the slot after the one that added them. */
+/** A lookup table entry is usable from the slot after the one that added it. */
 async function pastSlotOf(table: PublicKey): Promise<void> {
   const { value } = await connection.getAddressLookupTable(table);
   const extended = value?.state.lastExtendedSlot ?? 0;

@@ -15,12 +15,11 @@ import { decodeBase58, encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
-/** Filters that are asked for less often, each against the whole chain: key → gateway → hub → the ledger's Geyser. */
+/** Less common filters against the whole service: key, gateway, hub, Geyser of the embedded ledger. */
 let chain: FundedService;
 let rich: UpdateCollector<SubscribeUpdate>;
 let sliced: UpdateCollector<SubscribeUpdate>;
 let raw: UpdateCollector<Buffer>;
-/** What the last one was told, up to the end. */
 let readRaw: readonly SubscribeUpdate[];
 let client: Client;
 const ends: (() => void)[] = [];
@@ -28,7 +27,6 @@ const ends: (() => void)[] = [];
 const [some, other, owner] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
 const SOL = LAMPORTS_PER_SOL;
 const any = { accountInclude: [], accountExclude: [], accountRequired: [] };
-/** Signatures of what was sent. */
 const sent: Record<string, Buffer> = {};
 
 const cuckooOf = (...keys: readonly Keypair[]) => {
@@ -37,7 +35,7 @@ const cuckooOf = (...keys: readonly Keypair[]) => {
   return set.toProto();
 };
 
-/** As bytes through code that is generated from proto/: the published client has no fields for these. */
+/** Raw bytes, decoded by code generated from proto/: the published client lacks these fields. */
 function listenRaw(request: object): UpdateCollector<Buffer> {
   const folder = join(import.meta.dirname, '../../proto');
   const code = loadSync('geyser.proto', { longs: String, includeDirs: [folder] });
@@ -51,9 +49,9 @@ function listenRaw(request: object): UpdateCollector<Buffer> {
   return new UpdateCollector<Buffer>(stream as unknown as Duplex);
 }
 
-/** Whether it says how far the chain is: the request is in force. */
+/** A slot update shows that the request is in force. */
 const isObserved = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
-/** A mint, and a token account whose owner signs nothing: told of only through balances. */
+/** A mint and a token account whose owner signs nothing: matched only through balances. */
 async function mint(): Promise<void> {
   const { connection, payer } = chain;
   const confirm = { commitment: 'confirmed' } as const;
@@ -68,7 +66,7 @@ async function mint(): Promise<void> {
 const isOf = (update: SubscribeUpdate, signature: Buffer | undefined): boolean =>
   signature?.equals(update.transaction?.transaction?.signature ?? Buffer.alloc(0)) ?? false;
 
-/** Waits until each stream is behind the slot of the last transaction. */
+/** Waits until each stream has passed the slot of the last transaction. */
 async function hasReceivedAll(): Promise<void> {
   const { transaction } = await rich.first((update) => isOf(update, sent.nothing));
   const isBehind = ({ slot }: SubscribeUpdate): boolean => Number(slot?.slot) > Number(transaction!.slot);
@@ -141,7 +139,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** The names with which a transaction was told; empty when it was not. */
+/** Names of the filters that matched a transaction. */
 const namesOf = (receivedUpdates: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
   receivedUpdates.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
 const by = (stream: UpdateCollector<SubscribeUpdate>, name: string): SubscribeUpdate[] =>

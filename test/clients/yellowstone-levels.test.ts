@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
-/** What the published client hears of slots at each commitment, through the whole program. */
+/** Updates of the published client per slot at each commitment, through the whole service. */
 let chain: FundedService;
 const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 const levels = {
@@ -32,7 +32,7 @@ const signatureIn = ({ transaction }: SubscribeUpdate): string =>
 const partOf = ({ filters: _f, createdAt: _c, ping: _p, pong: _q, ...parts }: SubscribeUpdate) =>
   Object.entries(parts).find(([, part]) => part !== undefined) as [string, { slot: string }] | undefined;
 
-/** What a stream heard of each slot between two, in order: kinds, and what they hold. */
+/** Updates of a stream for each slot of a range, in order. */
 function slotsOf(name: string, from: number, to: number): Map<string, SubscribeUpdate[]> {
   const slots = new Map<string, SubscribeUpdate[]>();
   for (const update of streams.get(name)!.updates) {

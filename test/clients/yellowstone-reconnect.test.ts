@@ -6,7 +6,7 @@ import { createSendRequest } from '../soak/ledger-truth.ts';
 import { Traffic } from '../soak/traffic.ts';
 import { connected, listen, nothing } from './yellowstone-client.ts';
 
-/** The published client in its reconnect mode, before a gateway that goes away and comes back while the chain goes on. */
+/** The published client in reconnect mode, with a gateway that restarts while the chain advances. */
 let localnet: Program | null = null;
 let service: RunningService | null = null;
 afterEach(async () => {
@@ -54,7 +54,7 @@ it('loses and duplicates nothing when the gateway restarts under reconnecting cl
     while (isSending) {
       await traffic.refresh();
       const wire = await traffic.prepare(null);
-      // One signature, behind its count.
+      // One signature, behind its compact-u16 count.
       sent.push(encodeBase58(Buffer.from(wire, 'base64').subarray(1, 65)));
       await traffic.submit(wire);
     }
@@ -83,8 +83,8 @@ it('loses and duplicates nothing when the gateway restarts under reconnecting cl
     );
   const all = new Set(signatures(stream.updates));
   expect(sent.filter((signature) => !all.has(signature))).toEqual([]);
-  // It asks for the last slots again, and version 5.0.9 passes on what it had heard of them. Each gateway told it
-  // everything once.
+  // The client requests the last slots again, and version 5.0.9 delivers them twice; each gateway delivered
+  // them once.
   for (const one of [stream.updates.slice(0, before), stream.updates.slice(before)]) {
     expect(signatures(one)).toHaveLength(new Set(signatures(one)).size);
   }

@@ -17,13 +17,12 @@ import {
 import { scriptedReader, startStage, ticksUntil } from '../shreds/stage-rig.ts';
 import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
-/** The published client, and a Solway behind another, at the shred stage. */
+/** The published client and a chained Solway at the shred stage. */
 
 const log = createLogger('silent', () => {});
 const loaded = { writable: [keyBytes(80)], readonly: [keyBytes(81)] };
 const everything = { all: { accountInclude: [], accountExclude: [], accountRequired: [] } };
 
-/** A hub behind a server, and what tells it. */
 async function stage(port = 0) {
   const hub = new DeshredHub();
   const reader = new BatchReader({
@@ -46,7 +45,7 @@ async function stage(port = 0) {
   return { hub, server, publish, port: address.port, url: `http://127.0.0.1:${address.port}` };
 }
 
-/** A request is in force when the server has answered a ping after it. */
+/** A request is in force when a later ping was answered. */
 async function inForce(
   stream: UpdateCollector<{ pong?: { id: number } | undefined }>,
   request: object,
@@ -119,7 +118,7 @@ describe('the published Yellowstone client at the shred stage', () => {
       void receivedUpdates.then(() => {
         isHeard = true;
       });
-      // Until its request is in force, a stream misses what is told.
+      // A stream receives nothing before its request is in force.
       while (!isHeard && stream.fault === null) {
         publish(slot, { name: 1 });
         await new Promise((resolve) => setImmediate(resolve));
@@ -127,7 +126,7 @@ describe('the published Yellowstone client at the shred stage', () => {
       await receivedUpdates;
     };
     await expectUpdate(first.publish, 9);
-    // Every transaction of a slot, though none has a place in a block yet.
+    // Every transaction of the slot, without an index in a block.
     first.publish(10, { name: 1 }, { name: 2 }, { name: 3 });
     await stream.first(
       ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
@@ -149,7 +148,7 @@ describe('a shred stage behind another shred stage', () => {
     const reader = scriptedReader({ leader: keyBytes(1), shredVersion: 1 });
     const second = await startStage({ config, reader });
     await ticksUntil(() => hub.size === 2);
-    // Nobody says when the request of the deshred stream is in force.
+    // Nothing shows when the request of the deshred stream is in force.
     const isHeard = (): boolean => second.stage.counts.duplicates > 0;
     let slot = 9;
     for (; !isHeard(); slot++) {

@@ -11,7 +11,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from './funded-service.ts';
 import { connected, listen, nothing, type UpdateCollector } from './yellowstone-client.ts';
 
-/** The client as published, against the whole chain: key → gateway → hub → the embedded ledger's Geyser. */
+/** The published client against the whole service: key, gateway, hub, Geyser of the embedded ledger. */
 let chain: FundedService;
 const other = Keypair.generate();
 
@@ -22,7 +22,7 @@ afterAll(() => chain?.stop());
 
 const client = (key = chain.keyOf('grpc')) => connected(chain.service.ready.grpcUrl, key);
 
-/** Sends a transfer without a look at whether it can succeed. @returns its signature as bytes. */
+/** Sends without preflight. @returns the signature. */
 const transfer = async (lamports: number): Promise<Buffer> =>
   chain.send(await chain.transfer(other.publicKey, lamports));
 
@@ -121,7 +121,7 @@ describe('a stream with every kind of filter', () => {
       blocksMeta: { meta: {} },
       entry: { entries: {} },
     });
-    // The first slot that is told says that the request is in force.
+    // The first slot update shows that the request is in force.
     await stream.first(({ slot }) => slot !== undefined);
     good = await transfer(LAMPORTS_PER_SOL);
     failed = await transfer(100_000 * LAMPORTS_PER_SOL);

@@ -14,7 +14,6 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
   const start = async (options: Partial<HttpOptions>): Promise<void> => {
     server = await open({ connectionsPerAddressMax: 2, ...options });
   };
-  /** A connection on which a call was answered. */
   const answered = async () => {
     const wire = server.connect();
     wire.socket.write(rawPost(server.createKey(), call('getSlot')));
@@ -46,7 +45,7 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
   });
 });
 
-/** As much of a connection as is looked at; this machine has no other addresses to come from. */
+/** The parts of a socket that are used; the machine has no other addresses to connect from. */
 class From extends EventEmitter {
   readonly remoteAddress: string;
   isReset = false;

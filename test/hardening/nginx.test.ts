@@ -13,12 +13,12 @@ import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
 
-/** The nginx configuration of docs/operating.md, run by the real nginx. */
+/** Runs the configuration of docs/operating.md with nginx. */
 const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 const [, snippet = ''] = /^```nginx\n([\s\S]*?)^```/m.exec(page) ?? [];
 const program = findProgram('nginx');
 
-/** Everything that must be replaced to run the snippet on free loopback ports. */
+/** Replacements to run the snippet on free loopback ports. */
 function fillIn(replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`the snippet has no "${from}"`);
@@ -85,7 +85,7 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     const direct = await fetch(service.ready.url + path);
     const { status, type, body } = await get(path);
     expect([status, type]).toEqual([direct.status, direct.headers.get('content-type') ?? '']);
-    // Not all of it: ids and the address of the request differ.
+    // A prefix: ids and client address differ.
     expect(body.slice(0, 60)).toBe((await direct.text()).slice(0, 60));
   });
 

@@ -14,11 +14,10 @@ import { firstOperator, openAccountsFixture } from '../control/accounts/accounts
 import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
-/** Members that are no members of an object of ours, but of every object. */
+/** Members of every object, not of ours. */
 const POLLUTION =
   '"__proto__":{"polluted":1,"isOperator":true},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":null';
 
-/** JSON that is odd in itself. */
 const odd: readonly (readonly [string, string])[] = [
   ['members that every object has', `{${POLLUTION}}`],
   ['300,000 open lists', '['.repeat(300_000)],
@@ -38,7 +37,6 @@ const odd: readonly (readonly [string, string])[] = [
   ['one name 100,000 times', `{${Array(100_000).fill('"a":0').join(',')}}`],
 ];
 
-/** What every object has must be what it was. */
 const natives = Object.getOwnPropertyNames(Object.prototype).sort();
 
 afterEach(() => {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../service/program.ts';
 
-/** Files for those who run the published package; neither Docker nor systemd as a manager is needed to hold them. */
+/** Files for users of the published package, checked without Docker and systemd. */
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -23,14 +23,14 @@ const manifest = JSON.parse(read('package.json')) as {
   engines: { node: string };
   dependencies: Record<string, string>;
 };
-/** What the build makes, so that the sources do not have it. */
+/** Output of the build, absent from the sources. */
 const BUILT = ['dist', 'web/dist'];
 
 type Instruction = Readonly<{ name: string; text: string; stage: number }>;
 
 const KNOWN = /^(ARG|FROM|WORKDIR|COPY|RUN|ENV|VOLUME|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/;
 
-/** The instructions of a Dockerfile, lines that go on put together. */
+/** Instructions of a Dockerfile with continued lines joined. */
 function instructionsOf(text: string): Instruction[] {
   const lines = text
     .split('\n')
@@ -61,7 +61,7 @@ const lockIn = (folder: string): Record<string, LockedPackage> =>
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
 
-/** Names of what a package cannot run without, and of its optional dependencies. */
+/** Dependencies and optional dependencies of a package. */
 const needsOf = (one: LockedPackage): string[] => [
   ...Object.keys({ ...one.dependencies, ...one.optionalDependencies }),
   ...Object.keys(one.peerDependencies ?? {}).filter(
@@ -69,7 +69,7 @@ const needsOf = (one: LockedPackage): string[] => [
   ),
 ];
 
-/** Names of all packages that these need, directly or through others. */
+/** All transitive dependencies. */
 function allNeededBy(names: readonly string[], lock: Record<string, LockedPackage>): Set<string> {
   const needed = new Set(names);
   for (const name of needed) {
@@ -175,7 +175,7 @@ describe('the systemd unit', () => {
       expect([name, values(name)]).toEqual([name, [value]]);
     expect(Number(values('LimitNOFILE')[0])).toBeGreaterThan(100_000);
     expect(values('MemoryMax')).toHaveLength(1);
-    // Without a path: systemd looks in /usr/local/bin and /usr/bin, where npm installs it.
+    // Without a path: systemd searches /usr/local/bin and /usr/bin, where npm installs it.
     expect(values('ExecStart')).toEqual([
       'solway up --config /etc/solway/solway.toml --data-dir /var/lib/solway',
     ]);
@@ -188,7 +188,7 @@ describe('the systemd unit', () => {
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('passes systemd-analyze', () => {
     const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
     try {
-      // The program and its user are not installed where this runs.
+      // The program and its user are not installed here.
       const here = text
         .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
         .replace(/^(?:User|Group)=.*\n/gm, '');

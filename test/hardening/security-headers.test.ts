@@ -16,7 +16,7 @@ import { healthRoutes, metricsRoutes } from '../../src/servers/operator-routes.t
 import { referenceRoutes } from '../../src/servers/reference/routes.ts';
 import { openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
 
-/** Every route that a browser may be led to, asked with every verb, and some that are none. */
+/** Requests every browser route with every verb, and unknown routes. */
 const folder = mkdtempSync(join(tmpdir(), 'security-headers-'));
 const CID = `b${'a'.repeat(58)}`;
 const METRICS_TOKEN = 'metrics-token';
@@ -72,7 +72,7 @@ afterAll(async () => {
 
 type Row = keyof typeof securityHeaders;
 
-/** Whose answers have which headers, by how their paths begin; whatever else there is belongs to the dashboard. */
+/** Expected headers by path prefix; other paths belong to the dashboard. */
 const rows: readonly (readonly [string, Row])[] = [
   ['/api/', 'api'],
   ['/docs', 'reference'],
@@ -86,7 +86,6 @@ const rows: readonly (readonly [string, Row])[] = [
 
 const rowOf = (path: string): Row => rows.find(([start]) => path.startsWith(start))?.[1] ?? 'page';
 
-/** Paths that a pattern of the routes stands for. */
 function pathsOf(pattern: string): string[] {
   if (pattern === '/ipfs/*') return [`/ipfs/${CID}`, '/ipfs/nothing', `/ipfs/${CID.toUpperCase()}`];
   if (pattern === '/assets/*') return ['/assets/theme.js', '/assets/nothing.js'];
@@ -105,7 +104,7 @@ const missing = (headers: Headers, row: Row): string[] =>
     headers.get(name) === value ? [] : [`${name}: ${headers.get(name)}`],
   );
 
-/** An answer has the headers of its route, or was refused before it came there. */
+/** A response has the headers of its route, or was refused before routing. */
 const isGuarded = (headers: Headers, row: Row): boolean =>
   missing(headers, row).length === 0 || missing(headers, 'refusal').length === 0;
 

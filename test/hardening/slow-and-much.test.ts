@@ -4,7 +4,7 @@ import { call, serverVariants, statuses } from './server-variants.ts';
 
 const TIME_MS = 300;
 
-/** Sends one byte after another, without end, until the other side has had enough. */
+/** Sends bytes one by one until the server closes. */
 function drip(wire: RawClient, bytes: () => string): void {
   const timer = setInterval(() => {
     if (wire.socket.destroyed) clearInterval(timer);

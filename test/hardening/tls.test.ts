@@ -37,7 +37,7 @@ const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => 
   server = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
-/** A connection whose handshake is done. */
+/** A connection after its handshake. */
 async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   ends.push(() => socket.destroy());
@@ -106,7 +106,7 @@ describe('the HTTPS server', () => {
   });
 });
 
-/** A pair of files that are replaced, and a door that shows what they hold. */
+/** Replaceable certificate files and a server that watches them. */
 function watched(settleMs: number) {
   const place = mkdtempSync(join(folder, 'watched-'));
   const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
@@ -120,7 +120,7 @@ function watched(settleMs: number) {
     settleMs,
   );
   ends.push(watch.close);
-  /** Puts other files in the place of those that are there, as programs that renew certificates do. */
+  /** Replaces the files as certificate renewal programs do. */
   const replace = (cert: string, key: string): void => {
     for (const [from, to] of [
       [cert, files.cert],

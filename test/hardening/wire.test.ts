@@ -3,7 +3,7 @@ import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants, statuses } from './server-variants.ts';
 import { headOf, wireCases } from './wire-cases.ts';
 
-/** What clients, and proxies that are led astray, may send: requests that end where they seem not to. */
+/** Malformed requests of clients and misled proxies. */
 describe.each(serverVariants)('bytes for the %s server', (_name, open) => {
   let server: TestHttpServer;
   let key: string;

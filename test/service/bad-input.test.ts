@@ -10,7 +10,7 @@ import { rawSocket } from './raw-socket.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A node that knows two methods. */
+/** A node with two methods. */
 const node: Behaviour = ({ id, method }, reply) => {
   if (method === 'getHealth') send(reply, `{"jsonrpc":"2.0","result":"ok","id":${id}}\n`);
   else if (method === 'getSlot') send(reply, `{"jsonrpc":"2.0","result":1000,"id":${id}}\n`);
@@ -23,9 +23,7 @@ const folder = temporaryFolder('bad-input');
 const logFile = join(folder, 'solway.log');
 let mock: MockNode;
 let service: RunningService;
-/** Every key that was used, good or not, and every secret there is. */
 const secrets = new Set<string>([UPSTREAM_SECRET]);
-/** Every byte that clients were answered. */
 const answers: string[] = [];
 const keys = { good: '', grpc: '', revoked: '', disabled: '', unknown: '', broken: '' };
 
@@ -45,7 +43,7 @@ async function makeKey(after: 'revoke' | 'disable'): Promise<string> {
 beforeAll(async () => {
   mock = await startMock(node);
   service = await startService({
-    // Each call is to reach the node.
+    // Every call must reach the node.
     configuration: `
       [cache]
       enabled = false
@@ -338,7 +336,7 @@ const head = (...lines: string[]): string =>
     '',
   ].join('\r\n');
 
-/** Sends bytes, waits for the end, and gives status and body. */
+/** Sends bytes until the connection ends. @returns status and body. */
 async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[number, string]> {
   const { write, closed } = await rawSocket(service.ready.url);
   for (const piece of pieces) write(piece);
@@ -411,7 +409,7 @@ describe('bytes on a socket', () => {
   });
 });
 
-/** Waits until the node was asked so often for its health more than now. */
+/** Waits for more health checks of the node. */
 async function mockReceived(more: number): Promise<void> {
   const wanted = mock.count('getHealth') + more;
   const end = Date.now() + 5_000;
@@ -435,7 +433,7 @@ describe('afterwards', () => {
     const written = service.output().replace(/^\{"event":"ready".*\n/, '');
     const log = readFileSync(logFile, 'utf8');
     const sent = JSON.stringify([mock.received, mock.polls]).replaceAll(UPSTREAM_SECRET, '');
-    // A key's own secret is no less secret without what stands around it.
+    // The secret part of a key counts too.
     const pieces = [...secrets].flatMap((secret) =>
       KEY.test(secret) ? [secret, secret.slice(-38)] : [secret],
     );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** What the default plan allows at once. */
+/** Burst of the default plan. */
 const BURST = 2_000;
 
 let service: RunningService;

@@ -5,7 +5,7 @@ import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock
 import { eventually } from './eventually.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A node that keeps calls of one method until it is told to answer, and notes whether they were given up. */
+/** A node that holds calls of one method until released, and records cancellations. */
 let node: MockNode;
 let service: RunningService;
 type Held = { answer: () => void; ended: 'answered' | 'given up' | null };
@@ -33,7 +33,7 @@ afterAll(async () => {
   await node?.close();
 });
 
-/** Asks, and hangs up as soon as the node has the call. */
+/** Disconnects as soon as the node has the call. */
 async function sendAndDisconnect(method: string): Promise<Held> {
   const leaving = new AbortController();
   const call = { jsonrpc: '2.0', id: 1, method, params: ['11111111111111111111111111111111', 1] };
@@ -54,7 +54,7 @@ it('an airdrop in flight continues when its caller disconnects, while a read is 
   const read = await sendAndDisconnect('getBalance');
   await eventually(async () => read.ended, 'the read has ended');
   expect(read.ended).toBe('given up');
-  // The airdrop's caller left before the read was asked.
+  // The airdrop's caller disconnected before the read was sent.
   expect(airdrop.ended).toBeNull();
   airdrop.answer();
   await eventually(async () => airdrop.ended, 'the airdrop has ended');

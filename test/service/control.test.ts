@@ -12,7 +12,6 @@ const folder = temporaryFolder('control');
 let service: RunningService;
 let setupUrl: string;
 let cookie = '';
-/** Of the operator. */
 let token = '';
 
 async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

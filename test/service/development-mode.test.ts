@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-/** Runs `solway up` where it is expected to refuse. */
 async function refused(dataDir: string, configuration: string, ...args: string[]): Promise<string> {
   const config = writeConfiguration(configuration);
   const up = startProgram(['up', '--port', '0', '--data-dir', dataDir, '--config', config, ...args]);
@@ -23,7 +22,6 @@ async function refused(dataDir: string, configuration: string, ...args: string[]
   return up.stderr();
 }
 
-/** Runs `solway upstream …` on a data folder that no service has open. */
 async function upstream(dataDir: string, ...args: string[]): Promise<void> {
   const config = writeConfiguration(NO_FILE_NODES);
   const where = ['--data-dir', dataDir, '--config', config];

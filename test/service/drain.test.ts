@@ -9,14 +9,13 @@ import { rawSocket } from './raw-socket.ts';
 import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** How the service ends: by SIGTERM in order, by SIGKILL at once. */
+/** Shutdown of the service by SIGTERM and SIGKILL. */
 const ANSWER_LENGTH = 8_000_000;
 const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
 const NOTICE_MS = 2_500;
 const HELD_UP_MS = 2_000;
 let mock: MockNode;
 let service: RunningService | null = null;
-/** Lets the calls that wait at the node have their answer. */
 let release = (): void => {};
 
 beforeAll(async () => {
@@ -46,7 +45,7 @@ async function startBeforeSlowNode(noticeMs: number): Promise<RunningService> {
 
 type Begun = Readonly<{ length: Promise<number> }>;
 
-/** Begins a call and waits until the node has it. */
+/** Starts a call and waits until the node has it. */
 async function begin({ ready, key }: RunningService): Promise<Begun> {
   const before = mock.count('getBlock');
   const length = createRpcClient(ready.rpcUrl, key)
@@ -56,7 +55,7 @@ async function begin({ ready, key }: RunningService): Promise<Begun> {
   return { length };
 }
 
-/** Asks over a connection of its own. @returns the status and the body; the code of the error when refused. */
+/** On a connection of its own. @returns status and body, or the error code when refused. */
 const ready = (url: string): Promise<[number, unknown] | string> =>
   fetch(`${url}/ready`, { headers: { connection: 'close' } }).then(
     async (response) => [response.status, await response.json()],
@@ -135,7 +134,7 @@ describe('SIGKILL', () => {
   it('of the gateway stops the ledger, and the next start waits for that', async () => {
     const { key, dataDir, stop } = await startService();
     const pid = ledgerPid(dataDir)!;
-    // Held up so long that the next start comes before its end.
+    // Stopped so long that the next start comes before its end.
     process.kill(pid, 'SIGSTOP');
     await stop('SIGKILL');
     const starting = startService({ dataDir });

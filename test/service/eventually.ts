@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Asks until the answer is there. Without a subscription to wait on, a ledger is polled; the bound makes a
- * missing answer a failure with the last thing that was seen.
- */
+/** Polls until there is a result, for state without a subscription. A timeout reports the last value. */
 export async function eventually<T>(
   sendRequest: () => Promise<T | null | undefined | false>,
   what: string,

@@ -16,7 +16,7 @@ import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole service in front of two scripted nodes that do not do what they should. */
+/** The service in front of two misbehaving scripted nodes. */
 const payer = Keypair.generate();
 const account = payer.publicKey.toBase58();
 const BLOCKHASH = encodeBase58(Buffer.alloc(32, 9));
@@ -40,11 +40,10 @@ const results: Readonly<Record<string, (raw: string) => string>> = {
   },
 };
 
-/** Answers what the test asks for, as a node does. */
 const good: Behaviour = ({ id, method, raw }, reply) =>
   send(reply, `{"jsonrpc":"2.0","result":${results[method]?.(raw) ?? 'null'},"id":${id}}\n`);
 
-/** Of the requests for a method every second one is treated one way, the others as they should be. */
+/** Treats every second request for a method in one way, the others normally. */
 const everySecond = (bad: Behaviour): Behaviour => {
   const requests = new Map<string, number>();
   return (request, reply, socket) => {
@@ -190,7 +189,7 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   });
 });
 
-/** Half of the requests, by the toss of a coin, are treated one way, the others another. */
+/** Treats each request at random in one of two ways. */
 const byChance =
   (bad: Behaviour): Behaviour =>
   (request, reply, socket) =>
@@ -229,7 +228,7 @@ describe('a transaction whose first node dies after accepting it', () => {
     other.become(dyingAfterRequest);
     let taken = 0;
     const { wire, signature } = signedTransfer();
-    // The service's own polls come in between, and transactions that were sent before: only this one counts.
+    // The service's own polls and earlier transactions do not count.
     const firstDies: Behaviour = (request, reply, socket) => {
       if (!request.raw.includes(wire.toString('base64'))) return good(request, reply, socket);
       return (taken++ === 0 ? dyingAfterRequest : alreadyProcessed)(request, reply, socket);

@@ -11,7 +11,7 @@ import { ledgerPid, type Program, startProgram, temporaryFolder } from './progra
 import { createRpcClient } from './rpc-client.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** The two commands of the README, as a person has them: words, not JSON. */
+/** The two commands of the README with text output. */
 const dataDir = temporaryFolder('first-start');
 const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
@@ -21,9 +21,9 @@ const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
 const REST = /^ *(curl '.*\/sol\/v1\/.*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
-/** On a machine that has nothing else to do, what its processes work is what it takes. */
+/** CPU time of the start. */
 const WORK_MAX_MS = 5_000;
-/** On one that has much else to do. */
+/** Wall time of the start on a loaded machine. */
 const START_MAX_MS = 15_000;
 const SOL = 1_000_000_000;
 
@@ -53,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(() => first?.program.stop());
 
-/** Runs a command line as it was printed. */
 async function runInShell(line: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
   return stdout;
@@ -139,7 +138,6 @@ describe('the first start', () => {
   });
 });
 
-/** Waits until the airdrop is finalized. */
 async function fund(): Promise<Slots> {
   const { result } = createRpcClient(first.url, key);
   await result('requestAirdrop', [account, 3 * SOL]);

@@ -7,7 +7,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole program in front of a node that has Yellowstone gRPC and no PubSub. */
+/** The service in front of a node with Yellowstone gRPC and without PubSub. */
 const TOKEN = 'a-secret-token';
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 let geyser: GeyserServer;

@@ -10,13 +10,13 @@ import { GrpcClient } from './grpc-client.ts';
 import { temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The gRPC door with a certificate, in front of a node without Geyser. */
+/** The gRPC server with a certificate, in front of a node without Geyser. */
 const folder = temporaryFolder('grpc-tls');
 const [keyFile, certFile] = [join(folder, 'door.key'), join(folder, 'door.pem')];
 let mock: MockNode;
 let service: RunningService;
 
-/** Makes a certificate that signs itself. */
+/** Creates a self-signed certificate. */
 function renew(): Buffer {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const subject = ['-subj', '/CN=door', '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -25,7 +25,7 @@ function renew(): Buffer {
   return readFileSync(certFile);
 }
 
-/** The serial number of the certificate that the door shows. */
+/** Serial number of the served certificate. */
 function shown(): Promise<string> {
   const port = Number(new URL(service.ready.grpcUrl).port);
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { GrpcClient, type ReceivedStream } from './grpc-client.ts';
 import { temporaryFolder } from './program.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The gRPC door of the whole program, with the embedded ledger behind it. */
+/** The gRPC server of the whole service with the embedded ledger. */
 const EFFECT_MAX_MS = 1_000;
 const folder = temporaryFolder('grpc');
 const slots: SubscribeRequest = { slots: new Map([['all', {}]]) };
@@ -47,7 +47,7 @@ async function solwayKeys(...args: string[]): Promise<Made> {
   return JSON.parse(out) as Made;
 }
 
-/** Makes a key, and waits until the service lets it in. */
+/** Creates a key and waits until the service accepts it. */
 async function createKey(...args: string[]): Promise<Made> {
   const made = await solwayKeys('create', '--name', 'test', '--product', 'grpc', ...args);
   await eventually(async () => Buffer.isBuffer(await client.call(made.secret, 'GetSlot')), 'it is let in');
@@ -61,7 +61,7 @@ describe('access by key', () => {
     ['fs', 'SubscribeDeshred'],
   ] as const)('is granted for the product %s, %s', async (product, rpc) => {
     const stream = listen(keyOf(product), rpc);
-    // The first word of a stream is a ping.
+    // A stream starts with a ping.
     await stream.first;
     expect(stream.messages).toBeGreaterThan(0);
   });
@@ -175,7 +175,7 @@ it('counts streams, requests, calls, messages and bytes in the store', async () 
 });
 
 it('no output contains a key', () => {
-  // The keys are in the one line that says that it is ready.
+  // The keys are in the ready line only.
   const words = service.output().replace(/^\{"event":"ready".*\}$/m, '');
   for (const { key } of service.ready.keys) expect(words).not.toContain(key);
 });

@@ -16,7 +16,7 @@ import { GrpcClient } from './grpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** What keys may be used for, at every door of the whole program. It trusts 127.0.0.1 as a proxy and nobody else. */
+/** Key rules in every server of the service, which trusts 127.0.0.1 as a proxy. */
 const STRANGER = '127.0.0.2';
 const WRONG_KEYS = 5;
 const WALLET = '11111111111111111111111111111111';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await mock?.close();
 });
 
-/** Where a request comes from: what the proxy says of it, or whoever it is who is no proxy. */
+/** Origin of a request: address reported by the proxy, or of a direct client. */
 type From = Readonly<{ address?: string; origin?: string; localAddress?: string }>;
 
 const headersOf = ({ address, origin }: From): Record<string, string> => ({
@@ -120,7 +120,7 @@ async function sendGrpc(key: string, from: From, rpc = 'GetVersion'): Promise<st
   return Buffer.isBuffer(answer) ? 'ok' : answer.name;
 }
 
-/** The doors, each with the product of its keys and how it is asked. */
+/** The servers with the products of their keys and a request. */
 const servers = [
   ['RPC', 'rpc', sendRpc],
   ['WebSocket', 'rpc', sendWebSocket],
@@ -130,7 +130,7 @@ const servers = [
 
 let looks = 0;
 
-/** Makes a key, and waits until the service knows it: each look comes from elsewhere, since it may be a wrong one. */
+/** Creates a key and waits for the service. Each attempt has another address, since it may count as a failed one. */
 async function keyWith(options: Partial<CreateKeyOptions>): Promise<NewKey> {
   const made = await createKey(register, { product: 'rpc', name: 'test', ...options });
   const sendRequest = options.product === 'grpc' ? sendGrpc : sendRpc;
@@ -148,7 +148,7 @@ describe.each(servers)('over %s', (_server, product, sendRequest) => {
     expect(await observed('::ffff:203.0.113.9')).toBe('ok');
     expect(await observed('203.0.114.9')).toBe('ADDRESS_FORBIDDEN');
     expect(await sendRequest(secret, {})).toBe('ADDRESS_FORBIDDEN');
-    // The client wrote an address that may, and the proxy added that from which it really came.
+    // The client forged an allowed address, and the proxy added the real one.
     expect(await observed('203.0.113.9, 198.51.100.66')).toBe('ADDRESS_FORBIDDEN');
     expect(await observed('203.0.113.9, nonsense')).toBe('ADDRESS_FORBIDDEN');
   });

@@ -48,7 +48,7 @@ async function solwayKeys(...args: string[]): Promise<Printed> {
 const statusWith = async (key: string): Promise<number> =>
   (await createRpcClient(service.ready.rpcUrl, key).call('getHealth')).status;
 
-/** Waits until a key is answered so, and tells how long that took. */
+/** Waits for a result of a key. @returns how long it took. */
 async function takesEffect(key: string, status: number, what: string): Promise<void> {
   const from = performance.now();
   await eventually(async () => (await statusWith(key)) === status, what, { timeoutMs: EFFECT_MAX_MS });
@@ -98,13 +98,13 @@ describe('while the service runs', () => {
       const { lastUsedAt, lastUsedFrom } = keys.find(({ id }) => id === service.ready.keys[0]!.id)!;
       return lastUsedFrom === '127.0.0.1' && lastUsedAt;
     }, 'the list shows when the key was used, and from where');
-    // Usage is kept by the minute.
+    // Usage is stored by the minute.
     expect(used).toBeGreaterThanOrEqual(startedAt - 60_000);
     expect(used).toBeLessThanOrEqual(Date.now());
   });
 });
 
-/** An operator's token, made in the service's own store. */
+/** An operator token created in the service's store. */
 async function operatorToken(): Promise<string> {
   const { dataDir } = service;
   const store = await openDatabase({ file: join(dataDir, 'solway.db') });
@@ -201,7 +201,7 @@ describe('with an operator token, on another machine', () => {
 
   it('the list is the same as on the same machine', async () => {
     const where = ['--data-dir', service.dataDir, '--config', service.config];
-    // What was used a moment ago may be written between the two.
+    // Recent usage may be written between the two reads.
     await eventually(async () => {
       const [there, here] = [await remote(['list']), await runSolway(folder, ['keys', 'list', ...where])];
       expect(here.out).toContain('LAST USED');

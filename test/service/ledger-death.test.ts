@@ -7,7 +7,7 @@ import { isRunning, ledgerPid } from './program.ts';
 import { createRpcClient, type HttpRpcResponse, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The embedded ledger is a process of its own, which may die and must not be made to. */
+/** The embedded ledger is a process that may die, but not because of its input. */
 let service: RunningService;
 let server: TestRpcClient;
 const payer = Keypair.generate();
@@ -29,7 +29,6 @@ describe('the ledger dying under load', () => {
   const BACK_MAX_MS = 10_000;
   const AFTERWARDS = 200;
 
-  /** What became of a call: answered, or the failure. */
   const outcomeOf = ({ status, body }: HttpRpcResponse): string =>
     body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
 
@@ -105,7 +104,7 @@ describe('bytes that are no transaction', () => {
     return transaction.serialize();
   }
 
-  /** Sends and simulates each in one way of many; gives the codes that came back. */
+  /** Sends and simulates each. @returns the error codes. */
   async function sendAll(wires: readonly Buffer[]): Promise<Set<number | 'answered'>> {
     const calls = wires.flatMap((wire, index) => {
       const [data, encoding] =
@@ -136,7 +135,7 @@ describe('bytes that are no transaction', () => {
     const broken = Array.from({ length: 250 }, () => mutated(real));
     const codes = new Set([...(await sendAll(random)), ...(await sendAll(broken))]);
     expect(codes).toContain(-32602);
-    // Decoded but not signed right, refused by the preflight, or taken after all: the answers of a real node.
+    // Decoded with an invalid signature, refused by the preflight, or accepted: as on a real node.
     expect([-32602, -32003, -32002, -32013, 'answered']).toEqual(expect.arrayContaining([...codes]));
     expect(ledgerPid(service.dataDir)).toBe(pid);
     expect(isRunning(pid)).toBe(true);

@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
-/** `solway localnet` alone, in place of solana-test-validator. */
+/** `solway localnet` alone, as a replacement of solana-test-validator. */
 const folder = temporaryFolder('localnet');
 const SYSTEM = '11111111111111111111111111111111';
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
@@ -22,7 +22,7 @@ afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL')
 
 type Localnet = Readonly<{ program: Program; server: TestRpcClient; port: number; grpcPort: number }>;
 
-/** Starts it with `--json` on a free port and waits until it answers. */
+/** Starts it with `--json` on a free port. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   const fixed = ['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '50', '--json'];
   const program = startProgram([...fixed, ...args], folder);
@@ -41,11 +41,11 @@ const addressOf = (ledger: string, name: string): string =>
 type Account = { lamports: number; owner: string; data: [string, string]; executable: boolean };
 type AccountInfo = { value: (Account & { space: number; rentEpoch: number }) | null };
 
-/** An account file as `solana account --output json` writes it. */
+/** An account file in the format of `solana account --output json`. */
 function accountFile(name: string, pubkey: string, account: Partial<Account>): string {
   const file = join(folder, name);
   const whole = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM, executable: false };
-  // JSON numbers of JavaScript cannot say u64::MAX, which is what the command writes.
+  // JavaScript numbers cannot hold u64::MAX, which the command writes.
   const text = JSON.stringify({ pubkey, account: { ...whole, ...account, rentEpoch: 0 } });
   writeFileSync(file, text.replace('"rentEpoch":0', '"rentEpoch":18446744073709551615'));
   return file;
@@ -192,7 +192,7 @@ describe('a new ledger', () => {
   });
 });
 
-/** The ELF file inside an account of the old loader, or of the upgradeable one behind its header of 45 bytes. */
+/** The ELF file in an account of the old loader, or behind the 45-byte header of the upgradeable one. */
 async function dumpProgram(server: TestRpcClient, address: string): Promise<Buffer> {
   const read = async (at: string): Promise<Buffer> => {
     const { value } = await server.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
@@ -211,7 +211,7 @@ async function processed(server: TestRpcClient, signature: unknown, level = 'pro
   }, `the transaction is ${level}`);
 }
 
-/** A transaction that says hello to a memo program at whatever address. */
+/** A transaction that calls a memo program at the given address. */
 async function memoTo(server: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
   const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
   const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
@@ -241,7 +241,8 @@ describe('the output of solway localnet', () => {
     );
     await spoken.stop();
 
-    // The first makes a ledger, the second goes on with it, the third begins again, with short names run together.
+    // The first creates a ledger, the second resumes it, the third starts over, with combined short
+    // options.
     for (const quietly of [['--quiet'], ['--quiet'], ['-rq']]) {
       const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
       running.add(quiet);

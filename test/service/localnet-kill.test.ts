@@ -29,16 +29,16 @@ const statusesOf = async (server: TestRpcClient, signatures: readonly string[]):
   return (await server.result<{ value: Status[] }>('getSignatureStatuses', [signatures, config])).value;
 };
 
-/** Asks for airdrops without end, until the program is gone. */
+/** Requests airdrops until the program is gone. */
 async function traffic(server: TestRpcClient, sent: string[]): Promise<void> {
   try {
     for (;;) sent.push(await server.result<string>('requestAirdrop', [account, SOL]));
   } catch {
-    // It was killed in the middle of a call: nothing was acknowledged.
+    // Killed during a call: nothing was acknowledged.
   }
 }
 
-/** Slots of what the program has called finalized, by signature. */
+/** Finalized slots by signature. */
 type Observed = Map<string, number>;
 
 async function noteFinalized(

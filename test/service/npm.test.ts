@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isRunning, temporaryFolder } from './program.ts';
 
-/** The README's command itself, as a service manager runs it. */
+/** The README's command, as a service manager runs it. */
 const root = join(import.meta.dirname, '..', '..');
 
 describe('npm start', () => {

@@ -14,7 +14,7 @@ let secret = '';
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
-    // Each call that is let in is to reach the node.
+    // Every accepted call must reach the node.
     configuration: `
       [cache]
       enabled = false

@@ -5,7 +5,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** A plan of 5 calls at once and then 1 per second: slow enough for the busiest machine. */
+/** A burst of 5 and 1 call per second, slow enough for a loaded machine. */
 let mock: MockNode;
 let service: RunningService;
 let server: TestRpcClient;
@@ -13,7 +13,7 @@ let server: TestRpcClient;
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
-    // Each call that is let in is to reach the node.
+    // Every accepted call must reach the node.
     configuration: `
       [cache]
       enabled = false

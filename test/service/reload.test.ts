@@ -21,12 +21,12 @@ const nodeTable = (name: string, { url }: MockNode): string =>
   `[[upstream]]\nname = "${name}"\nurl = "${url}${SECRET}"\nws = "off"\n`;
 const configure = (text: string): void => writeFileSync(service.config, text);
 
-/** Nobody knows it, so it is kept by nobody and shared with nobody. */
+/** An unknown method is neither cached nor coalesced. */
 const METHOD = 'getSomethingElse';
 const call = () => createRpcClient(service.ready.rpcUrl, service.key).call(METHOD);
 const requestCountOf = (node: MockNode): number => node.count(METHOD);
 
-/** Asks until a node was asked. */
+/** Sends calls until the node receives one. */
 const waitForPoll = (node: MockNode): Promise<boolean> =>
   eventually(async () => {
     const before = requestCountOf(node);

@@ -12,7 +12,7 @@ import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole service in front of two scripted nodes, looked at through all that it tells of itself. */
+/** The service in front of two scripted nodes, observed through its telemetry. */
 type Step = Readonly<{ name: string; node: string | null; startMs: number; endMs: number; outcome: string }>;
 type Entry = Readonly<{
   id: string;
@@ -116,7 +116,7 @@ describe('the request log', () => {
 
   it('shows the attempts of a call past a failed node', async () => {
     let calls = 0;
-    // Which node is asked first is its own business: that one dies.
+    // The node that is used first dies.
     const dyingFirst: Behaviour = (request, reply, socket) =>
       (request.method === 'getBalance' && ++calls === 1 ? dyingAfterRequest : good)(request, reply, socket);
     for (const node of nodes) node.become(dyingFirst);

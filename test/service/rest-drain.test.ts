@@ -4,7 +4,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { FundedService } from '../clients/funded-service.ts';
 import { eventually } from './eventually.ts';
 
-/** Slots of a second: 31 of them make a transaction final. */
+/** 31 slots of one second finalize a transaction. */
 const SLOT_MS = 1_000;
 
 let funded: FundedService;

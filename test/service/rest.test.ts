@@ -15,7 +15,7 @@ type Sent = Readonly<{
 }>;
 type Reply = Readonly<{ status: number; result: unknown; code: string | undefined }>;
 
-/** Asks an endpoint as a program would; a body with GET too, which fetch does not send. */
+/** With a body for GET too, which fetch does not support. */
 async function sendRequest(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
   const url = new URL(`/sol/v1/${endpoint}`, service.ready.url);
   for (const [name, value] of Object.entries(sent.query ?? {})) url.searchParams.set(name, value);
@@ -36,7 +36,7 @@ async function sendRequest(service: RunningService, endpoint: string, sent: Sent
   });
 }
 
-/** Files of a folder and the folders in it that hold any of these words. */
+/** Files of a folder, recursively, that contain one of these texts. */
 const filesWith = (folder: string, words: readonly string[]): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -47,7 +47,7 @@ const filesWith = (folder: string, words: readonly string[]): string[] =>
     });
 
 describe('client data', () => {
-  /** Stands wherever somebody may write something; hexadecimal, so that it looks the same however it is written. */
+  /** In every input; hexadecimal, so that encodings do not change it. */
   const marker = randomBytes(12).toString('hex');
   const password = `correct ${marker}`;
   let service: RunningService;
@@ -105,11 +105,11 @@ describe('client data', () => {
     expect(secretKey).not.toBe('');
     const secrets = [marker, secretKey, service.key.slice(-38)];
     expect(filesWith(service.dataDir, secrets)).toEqual([]);
-    // The same look finds what is kept indeed: the address of the wallet.
+    // The search finds stored data: the address of the wallet.
     expect(filesWith(service.dataDir, [wallet])).not.toEqual([]);
     expect(await service.stop()).toBe(0);
     expect(filesWith(service.dataDir, secrets)).toEqual([]);
-    // The key is told once, in the line that says that the service is ready.
+    // The key is in the ready line only.
     const [ready = '', ...logged] = service
       .output()
       .split('\n')
@@ -127,7 +127,7 @@ describe('a network', () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
-  /** A node of one chain, whose wallets all have the same. */
+  /** A node of one chain, with one balance for all wallets. */
   async function nodeWith(balance: number): Promise<MockNode> {
     const node = await startMock(({ id, method }, reply) => {
       const result = method === 'getSlot' ? 1_000 : { context: { slot: 1_000 }, value: balance };

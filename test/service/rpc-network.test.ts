@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([main.close(), dev.close()]);
 });
 
-/** A body in chunks is read by node:http, one of a known length by the fast path. */
+/** node:http reads chunked bodies, the fast path those with a length. */
 async function sendRequest(
   query: string,
   body: unknown = CALL,

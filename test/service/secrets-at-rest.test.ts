@@ -21,7 +21,7 @@ const NODE_TOKEN = 'the-token-of-a-node-that-was-added';
 
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
-/** A page of the dashboard, and a customer's program, at the real service. */
+/** A dashboard user and a customer's program. */
 class Person {
   readonly #service: RunningService;
   readonly #cookies = new Map<string, string>();
@@ -31,7 +31,7 @@ class Person {
   }
 
   get sessionTokens(): string[] {
-    // Each is a token and its signature: neither is to be found.
+    // Each cookie is a token and its signature; neither may be found.
     return [...this.#cookies.values()].flatMap((value) => decodeURIComponent(value).split('.'));
   }
 
@@ -58,7 +58,7 @@ class Person {
   }
 }
 
-/** Asks REST as a program does, with fields behind the `?` where it only reads. */
+/** REST request, with fields in the query for GET. */
 function sendRequest(
   { ready, key }: RunningService,
   method: 'GET' | 'POST',
@@ -76,7 +76,7 @@ function sendRequest(
   });
 }
 
-/** Does everything that a secret comes from. @returns the secrets, by what they are. */
+/** Uses every feature that creates a secret. @returns the secrets by name. */
 async function live(service: RunningService): Promise<Record<string, string>> {
   const setup = /#token=([^"&\s]+)/.exec(service.output())![1]!;
   const person = new Person(service);
@@ -139,7 +139,7 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   };
 }
 
-/** The forms that somebody may have written a secret in. */
+/** Encodings of a secret. */
 function formsOf(name: string, secret: string): Buffer[] {
   const plain = Buffer.from(secret);
   const forms = [
@@ -147,7 +147,7 @@ function formsOf(name: string, secret: string): Buffer[] {
     Buffer.from(plain.toString('hex')),
     Buffer.from(plain.toString('base64').replace(/=+$/, '')),
   ];
-  // The part of a key that nobody can guess, wherever it stands alone.
+  // The random part of a key, also alone.
   if (name.startsWith('key ')) forms.push(Buffer.from(secret.slice(-38, -6)));
   if (name.startsWith('secret key')) {
     const bytes = Buffer.from(base58.decode(secret));
@@ -156,7 +156,7 @@ function formsOf(name: string, secret: string): Buffer[] {
   return forms;
 }
 
-/** Every file of the folders, each as it lies there. */
+/** Every file of the folders with its raw bytes. */
 const filesOf = (folders: readonly string[]): [string, Buffer][] =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -164,7 +164,7 @@ const filesOf = (folders: readonly string[]): [string, Buffer][] =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
   );
 
-/** Every row of every table, as text. */
+/** Every row of every table as text. */
 async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
   const store = await openDatabase(place);
   const tables = await store.db.introspection.getTables();
@@ -205,7 +205,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
         ];
         const holding = (form: Buffer) =>
           all.filter(([, bytes]) => bytes.includes(form)).map(([name]) => name);
-        // What is public shows that it is looked for where it would be.
+        // Finding a public value shows that the search works.
         expect(holding(Buffer.from(EMAIL)).length).toBeGreaterThan(1);
         expect(holding(Buffer.from(service.ready.keys[0]!.id)).length).toBeGreaterThan(1);
         const found = Object.entries(secrets).flatMap(([name, secret]) =>

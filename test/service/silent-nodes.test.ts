@@ -5,7 +5,7 @@ import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { startProgram, temporaryFolder } from './program.ts';
 import { writeConfiguration } from './start-service.ts';
 
-/** What the start says of nodes that do not answer. */
+/** Log messages about nodes that do not answer at start. */
 const SECRET = 'a-provider-key-that-nobody-reads';
 
 let node: MockNode;

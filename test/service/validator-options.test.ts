@@ -8,7 +8,7 @@ import { runSolway } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
-/** `solway localnet` with the options that clients give solana-test-validator. */
+/** `solway localnet` with the options of solana-test-validator. */
 const folder = temporaryFolder('validator');
 const ledger = join(folder, 'ledger');
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');

@@ -4,7 +4,7 @@ import { ledgerPid } from './program.ts';
 import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The embedded ledger is killed under open subscriptions, again and again, and comes back each time. */
+/** The embedded ledger is killed repeatedly under open subscriptions. */
 const SOL = 1_000_000_000;
 const KILLS = 2;
 const confirmed = { commitment: 'confirmed' };

@@ -29,7 +29,7 @@ it('SIGTERM closes WebSockets with 1012, and stores their usage', async () => {
   expect(sum('slotSubscribe', 'requests')).toBe(1);
   expect(sum('slotSubscribe', 'bytes_in')).toBeGreaterThan(20);
   expect(sum('getSlot', 'requests')).toBe(1);
-  // One may have been on its way when the listener above was not there yet.
+  // One may have arrived before the listener was attached.
   expect(sum('notifications', 'messages')).toBeGreaterThanOrEqual(messages);
   expect(sum('notifications', 'bytes_out')).toBeGreaterThanOrEqual(bytes);
   expect(sum('notifications', 'messages')).toBeGreaterThanOrEqual(5);

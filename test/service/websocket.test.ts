@@ -8,7 +8,7 @@ import { temporaryFolder } from './program.ts';
 import { refusalOf, SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
-/** The whole program with its embedded ledger, and a customer with a WebSocket. */
+/** The whole service with its embedded ledger, and a WebSocket client. */
 const SOL = 1_000_000_000;
 const confirmed = { commitment: 'confirmed' };
 
@@ -41,7 +41,7 @@ describe('the WebSocket server', () => {
     const grpc = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
     expect(await refusalOf(address(grpc))).toEqual({ status: 403, code: 'UNAUTHORIZED_PRODUCT' });
     const plainly = (url: string) => fetch(url.replace('ws:', 'http:'));
-    // Browsers hide why a handshake was refused; who asks plainly is told.
+    // Browsers hide why a handshake was refused; plain requests get the reason.
     expect((await plainly(unknown)).status).toBe(403);
     expect(await (await plainly(service.ready.wsUrl)).json()).toMatchObject({
       error: { data: { code: 'MISSING_KEY' } },

@@ -59,7 +59,7 @@ export class HealthWatch implements GrpcCallHandler {
     if (messages.length === 0) return;
     if (this.#service !== null || messages.length > 1) throw notOneRequest();
     this.#service = readService(messages[0] as Buffer);
-    this.tick();
+    this.#report();
   }
 
   onHalfClose(): void {
@@ -69,6 +69,10 @@ export class HealthWatch implements GrpcCallHandler {
   onClose(): void {}
 
   tick(): void {
+    this.#report();
+  }
+
+  #report(): void {
     if (this.#service === null) return;
     const status = statusOf(this.#service, this.#facts);
     if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
