@@ -22,7 +22,7 @@ describe.each([{ raw: true }, { raw: false }])('bytes sent, fast path: $raw', ({
     open.push(server);
     return server;
   }
-  /** Bytes of the answer, without the line break that ends its body. */
+  /** Bytes of the response without the final line break. */
   const post = async (server: TestHttpServer, body: string, key = server.createKey()): Promise<number> => {
     const bytes = Buffer.from(await (await server.post(body, key)).arrayBuffer());
     return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;

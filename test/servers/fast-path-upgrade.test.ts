@@ -7,7 +7,6 @@ import type { HttpUpgrade } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 
-/** Answers each byte with the same. */
 const echo: HttpUpgrade = {
   paths: ['/echo'],
   protocol: 'echo',

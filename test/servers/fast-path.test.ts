@@ -23,7 +23,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((gateway) => gateway.stop()));
 });
 
-/** All that comes back on a connection of its own, until the other side closes it. */
+/** All bytes received on a connection until the server closes it. */
 async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Promise<string> {
   const wire = gateway.connect();
   wire.socket.setNoDelay(true);
@@ -34,14 +34,14 @@ async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Pro
   return wire.ended();
 }
 
-/** The same for every time that it is asked: what is left of a limit is not. */
+/** Without the varying limit status. */
 const receivedBy = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
 
 const closing = 'connection: close\r\n';
 const typed = (text: string, type: string) => text.replace('application/json', type);
 const lengthless = (text: string, instead: string) => text.replace(/content-length: \d+/, instead);
 
-/** What a client may send on one connection; the last of it has the connection closed. */
+/** Byte sequences of clients; the last request closes the connection. */
 const conversations = (key: string): [string, string][] => [
   ['a call', rawPost(key, call('getSlot'), closing)],
   ['a call that keeps the connection', rawPost(key, call('a')) + rawPost(key, call('b', '"x"'), closing)],
@@ -174,7 +174,6 @@ it('closes an idle keep-alive connection', async () => {
   ]);
 });
 
-/** Connections that the listener counts. */
 const counted = (gateway: TestHttpServer): Promise<number> =>
   new Promise((resolve, reject) =>
     gateway.http.server.getConnections((fault, count) => (fault ? reject(fault) : resolve(count))),

@@ -15,7 +15,7 @@ const MEBIBYTE = 1024 * 1024;
 const statusOf = (received: string): number => Number(received.slice(9, 12));
 const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
-// Whoever asks cannot tell whether the fast way is there.
+// Clients cannot tell whether the fast path is enabled.
 describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
 
@@ -29,7 +29,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     for (const secret of server.secrets) expect(logged).not.toContain(secret.slice(-38));
   });
 
-  /** Restarts the door with other limits. */
   async function restart(
     http: TestServerOptions,
     rpc?: Parameters<typeof startHttpServer>[1],
@@ -247,7 +246,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       const wire = server.connect();
       const key = server.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
-      // The next is begun when one is answered.
+      // Each request starts after the response before it.
       await expect.poll(() => server.calls.length).toBe(1);
       expect(server.http.inFlight).toBe(1);
       wire.socket.destroy();
@@ -383,7 +382,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     const chunked = (key: string | null) =>
       rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
 
-    // Chunks are nothing for the raw door.
+    // The fast path does not read chunked bodies.
     if (!raw) {
       it('are counted by their memory, for chunks of any size', async () => {
         await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
@@ -391,15 +390,15 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
         const before = process.memoryUsage().heapUsed;
         const wires = [1, 2, 3].map(() => server.connect());
         for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(600_000));
-        // Whoever asks for more room at that moment is refused: it may be one of those that grow.
+        // Whichever body grows next is refused.
         const isRefused = async () =>
           wires.some(({ received }) => received.startsWith('HTTP/1.1 503')) ||
           (await server.post(' '.repeat(MEBIBYTE), key)).status === 503;
         await expect.poll(isRefused, { timeout: 50_000 }).toBe(true);
-        // A Buffer for each chunk would be 1.8 million of them.
+        // A Buffer per chunk would be 1.8 million objects.
         expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MEBIBYTE);
         for (const wire of wires) wire.socket.destroy();
-        // What had come by then is still read.
+        // Bytes received before are still read.
         await expect.poll(() => server.http.inFlight, { timeout: 20_000 }).toBe(0);
         expect((await server.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
       });

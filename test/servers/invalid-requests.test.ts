@@ -4,10 +4,10 @@ import type { UsageRow } from '../../src/gateway/metering/usage-meter.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 import { TestWebSocketServer } from './start-websocket-server.ts';
 
-/** One call at once, and the next after a hundred seconds: none comes back while a test runs. */
+/** A burst of one and a refill after a hundred seconds, longer than a test. */
 const once: Partial<PlanLimits> = { rpcPerSecond: 0.01, rpcBurst: 1 };
 const many: Partial<PlanLimits> = { rpcPerSecond: 1_000, rpcBurst: 1_000 };
-/** A credit, which the first call spends. */
+/** One credit, spent by the first call. */
 const oneCredit: Partial<PlanLimits> = { rpcPerSecond: 0, monthlyCredits: 1, quotaIsHard: true };
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
@@ -16,7 +16,7 @@ const notification = '{"jsonrpc":"2.0","method":"getSlot"}';
 const overlong = JSON.stringify(Array.from({ length: 101 }, () => ({})));
 const copies = (text: string, count: number): string => `[${Array.from({ length: count }, () => text)}]`;
 
-/** Messages that hold no call that could be made, with the code that they are answered with; null: with nothing. */
+/** Invalid messages with their error codes; null for no response. */
 const nonCalls: [string, string, number | null][] = [
   ['no JSON', '{bad', -32700],
   ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"getSlot"}', -32700],
@@ -147,7 +147,7 @@ describe('invalid requests on a WebSocket', () => {
   }
 
   it.each(nonCalls)('count against the rate limit and are recorded once: %s', async (_, text, code) => {
-    // The connection takes one itself.
+    // The handshake counts as one.
     const { server, client } = await start({ ...once, rpcBurst: 2 });
     client.socket.send(text);
     client.socket.send(text);

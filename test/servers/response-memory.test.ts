@@ -3,7 +3,7 @@ import { until } from '../upstream/mock/pool.ts';
 import { rawPost, result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const KIB = 1_024;
-/** More than the system takes of an answer that nobody reads. */
+/** More than the system buffers for a client that does not read. */
 const LONG_BYTES = 16 * KIB * KIB;
 
 const call = (id: number, method = 'getProgramAccounts') =>
@@ -28,7 +28,7 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
       expect(answers.filter((one) => one.result !== undefined)).toHaveLength(3);
       const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 100 * KIB };
       for (const { error } of answers.slice(5)) expect(error?.data).toEqual(data);
-      // What cannot be held is not asked for.
+      // Calls without memory for their responses are not dispatched.
       expect(server.calls.length).toBeLessThan(6);
     }
   });
@@ -60,7 +60,7 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
     slow.socket.pause();
     slow.socket.write(Array.from({ length: 40 }, (_, id) => rawPost(key, call(id))).join(''));
     await until(() => server.calls.length > 0);
-    // Whoever comes later is answered before any that waits behind the first.
+    // A later connection is served before requests queued behind the first one.
     expect(await (await server.post(call(50), key)).text()).toContain('"id":50');
     expect(server.calls.map(({ call: { params } }) => String(params))).toEqual(['[0]', '[50]']);
     slow.socket.resume();

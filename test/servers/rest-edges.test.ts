@@ -8,7 +8,7 @@ import { errorBody } from '../../src/servers/rest/encode.ts';
 import { REST_PREFIX } from '../../src/servers/rest/server.ts';
 import { startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
-/** What the upload does with its file is what the test says. */
+/** Scripted consumer of the uploaded file. */
 let take: (bytes: Upload['bytes']) => Promise<void>;
 
 const upload: RestRoute = {
@@ -51,7 +51,6 @@ afterEach(() => server.stop());
 
 const PATH = '/sol/v1/nft/probe';
 
-/** The body of an answer that was read to its end. */
 const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
 const head = (key: string, extra: string): string =>

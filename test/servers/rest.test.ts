@@ -10,7 +10,7 @@ import { result, startHttpServer, type TestHttpServer } from './start-http-serve
 
 const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
 
-/** What an endpoint does here is what the test says. */
+/** Scripted endpoint. */
 let behave: () => Promise<void> = async () => {};
 
 const read = endpoint({
@@ -380,7 +380,7 @@ describe('concurrent requests', () => {
       new Promise((_resolve, reject) => {
         const signal = server.calls[0]?.signal;
         const cut = (): void => reject(new Error('cut short'));
-        // A slow machine may come here when the time is over already.
+        // On a slow machine the time may be over already.
         if (signal?.aborted) cut();
         else signal?.addEventListener('abort', cut);
       });

@@ -5,7 +5,7 @@ import { rawPost, result, startHttpServer, type TestHttpServer } from './start-h
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-// Whoever asks cannot tell whether the fast way is there.
+// Clients cannot tell whether the fast path is enabled.
 describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
 

@@ -14,10 +14,9 @@ const PIECE_BYTES = 64 * 1024;
 const BLANK = Buffer.alloc(PIECE_BYTES);
 const QUOTE = Buffer.from('"');
 
-/** Which letter the piece consists of. */
 const letterOf = (piece: number): string => String.fromCharCode(0x61 + (piece % 26));
 
-/** A long result that comes as fast as it is taken, in memory that is lent, and ends as it is told to. */
+/** A streamed result in pooled buffers, produced with backpressure, with a scripted end. */
 class Coming implements StreamedResponse {
   readonly bytes: number | null;
   readonly #pieces: number;
@@ -78,7 +77,7 @@ let server: HttpServer;
 let coming: Coming;
 afterEach(() => server.drain(0));
 
-/** A server that answers every call with a long result. */
+/** A server that answers every call with a streamed result. */
 async function start(raw: boolean, next: () => Coming): Promise<string> {
   const gateway: RequestHandler = {
     admit: () => null,

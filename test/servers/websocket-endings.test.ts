@@ -32,7 +32,7 @@ async function deafWire(): Promise<RawClient> {
   return wire;
 }
 
-/** Waits until what came ends with such a text; looks at the end alone, because it may be much. */
+/** Waits for a suffix; checks only the end of much data. */
 function untilTail(wire: RawClient, text: string): Promise<string> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -46,15 +46,15 @@ function untilTail(wire: RawClient, text: string): Promise<string> {
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Bytes of buffers that somebody still holds: what was let go of is collected first. */
+/** Bytes of live buffers after garbage collection. */
 function bufferedBytes(): number {
   collectGarbage();
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Lets time stand still for connections, but for what a test adds to it. */
+/** A manual clock for connections. */
 function heldClock(): { nowMs: number } {
-  // Whole: a sum of times with fractions may come out a hair below the limit that a test moves it to.
+  // An integer: a sum of fractions may be slightly below the limit under test.
   const clock = { nowMs: Math.ceil(performance.now()) };
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
   onTestFinished(() => spy.mockRestore());
@@ -82,7 +82,7 @@ describe('a key that becomes invalid', () => {
   });
 
   it('because it expires closes its connections within a second', async () => {
-    /** How late it was for one that was connected when its key was told to expire. */
+    /** Delay of the close of a connected client after its key was set to expire. */
     const lateMs = async (): Promise<number> => {
       const key = server.createKey();
       const client = await server.connect(key);
@@ -93,7 +93,7 @@ describe('a key that becomes invalid', () => {
     };
     const first = await lateMs();
     expect(first).toBeGreaterThanOrEqual(0);
-    // What else the machine does may take the rest of one second, and not of two.
+    // Other load on the machine may use up the rest of one second, not of two.
     expect(first < 1_000 ? first : await lateMs()).toBeLessThan(1_000);
   });
 });
@@ -319,7 +319,7 @@ describe('bytes that are no client frame', () => {
   it('without end are not stored', async () => {
     await restart({ webSocket: { closeTimeoutMs: 300 } });
     const wire = await server.upgradedClient();
-    // Goes on writing when the other side has said its last.
+    // Writes on after the server has ended.
     wire.socket.allowHalfOpen = true;
     const garbage = Buffer.alloc(MEBIBYTE, 0xff);
     const before = bufferedBytes();
@@ -404,7 +404,7 @@ it('gets a pong with the payload of the latest ping after a flood', async () => 
   wire.socket.write(clientFrame(0x89, Buffer.from('the latest')));
   wire.socket.resume();
   const received = await untilTail(wire, '\x8a\x0athe latest');
-  // One for each piece in which the pings came, and not for each ping.
+  // One per chunk of pings, not one per ping.
   expect(received.length).toBeLessThan(2_000);
   expect(server.webSocket.size).toBe(1);
   wire.socket.destroy();
@@ -417,7 +417,7 @@ describe('draining', () => {
     const before = performance.now();
     const drained = server.http.drain(10_000);
     const endings = await Promise.all(clients.map(({ closed }) => closed));
-    // Nothing was under way, so that they are told at once and not at the end of the grace.
+    // Without calls in flight they are closed at once, not at the end of the grace period.
     expect(performance.now() - before).toBeLessThan(3_000);
     const observed = { code: 1012, reason: 'DRAINING: This server is about to restart: connect again' };
     expect(endings).toEqual(Array(20).fill(observed));

@@ -27,7 +27,6 @@ async function restart(...options: ConstructorParameters<typeof TestWebSocketSer
   server = await new TestWebSocketServer(...options).listen();
 }
 
-/** How often a method was metered. */
 const requestsOf = (name: string): number =>
   server.usage
     .snapshot()
@@ -113,7 +112,7 @@ describe('a handshake', () => {
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(await response.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
-    // It took no place of the key's.
+    // It counted against no limit of the key.
     expect((await fetch(url)).status).toBe(426);
   });
 
@@ -569,7 +568,7 @@ describe('messages that are no calls', () => {
     for (let sent = 0; sent < count; sent++) await client.next();
     client.socket.send('{');
     await client.next();
-    // Two seconds of them may come at once; what is beyond takes its time.
+    // A burst of two seconds is read at once; the rest at the rate of the key.
     expect(performance.now() - before).toBeGreaterThan(500);
   });
 
@@ -619,7 +618,7 @@ describe('a batch', () => {
       const refused = { error: { data } };
       const observed = { result: 'x'.repeat(88) };
       expect(await client.nextJson()).toMatchObject([observed, observed, refused, refused, refused]);
-      // What cannot be held is not asked for.
+      // Calls without memory for their responses are not dispatched.
       expect(server.calls).toHaveLength(3 * i);
     }
   });
@@ -681,7 +680,7 @@ describe('a connection closed by its client', () => {
     server.feed.emit('slot', '7');
     await wire.until(/"result":7,/);
     wire.received = '';
-    // In the same turn: told, then closed, then what was told is due to leave.
+    // In one turn: notified, then closed, while the notification is still queued.
     server.answer = () => {
       server.feed.emit('slot', '2');
       return new Promise(() => {});

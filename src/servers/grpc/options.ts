@@ -60,7 +60,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Time for a request message to arrive completely. */
     requestTimeoutMs: number;
     endTimeoutMs: number;
-    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames per second; beyond, the connection closes. */
+    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames; beyond, the connection closes. */
     controlFramesPerSecondMax: number;
     /** Calls that a connection may cancel at once, and per second; beyond, it is closed. */
     cancelsBurstMax: number;

@@ -16,7 +16,7 @@ async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpc
   return stage;
 }
 
-/** A frame as no library would make it. */
+/** A malformed frame. */
 function frame(flag: number, message: Uint8Array, length = message.length): Buffer {
   const bytes = Buffer.alloc(5 + message.length);
   bytes[0] = flag;

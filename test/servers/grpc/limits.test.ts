@@ -22,7 +22,6 @@ async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpc
   return stage;
 }
 
-/** A bare socket that reads what comes. */
 function wire(): Socket {
   const socket = connect(stage.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -34,7 +33,7 @@ function wire(): Socket {
 const closed = (socket: Socket): Promise<unknown> =>
   socket.destroyed ? Promise.resolve() : once(socket, 'close');
 
-/** A frame of HTTP/2. Source: RFC 9113 §4.1. */
+/** An HTTP/2 frame. Source: RFC 9113 §4.1. */
 function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -44,7 +43,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
   return Buffer.concat([head, payload]);
 }
 
-/** Headers of a call, each a literal without indexing. Source: RFC 7541 §6.2.2. */
+/** Header block with literals without indexing. Source: RFC 7541 §6.2.2. */
 function headerBlock(headers: Record<string, string>): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
   return Buffer.concat(
@@ -62,12 +61,12 @@ const call = headerBlock({
   'x-token': 'svc_grpc_live_open',
 });
 
-/** Pushes until the stream is full of so much. */
+/** Pushes until a number of bytes is queued. */
 function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
 }
 
-/** Pushes to all in turns, each when the others took what came before. */
+/** Pushes to all streams in rounds, each after the fast readers have received the previous one. */
 async function publish(streams: readonly FakeGeyserStream[], calls: readonly RawCall[], turns: number) {
   for (let i = 0; i < turns; i++) {
     const message = Buffer.alloc(10_000, i);

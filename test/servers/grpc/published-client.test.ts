@@ -6,7 +6,7 @@ import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import { connected, listen, nothing } from '../../clients/yellowstone-client.ts';
 import { NONE, TestGrpcServer, TOKEN } from './start-grpc-server.ts';
 
-/** The client as published, and nothing but the server: the door says what the test says. */
+/** The published client against the server alone, with a scripted handler. */
 let stage: TestGrpcServer;
 const ends: (() => void)[] = [];
 afterEach(async () => {

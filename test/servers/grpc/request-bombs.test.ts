@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** Small requests that grow: `messageMaxBytes` holds for what they are when they are unpacked. */
+/** Small requests that decompress to large ones: `messageMaxBytes` limits the decompressed size. */
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 

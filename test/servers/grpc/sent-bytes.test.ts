@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { type FakeGeyserStream, NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** Of a frame: what stands before each message. */
+/** Head of each frame. */
 const HEAD_BYTES = 5;
 const SIZE = 10_000;
 

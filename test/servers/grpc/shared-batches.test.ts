@@ -6,7 +6,7 @@ import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { namesIn } from '../../streams/random-updates.ts';
 import { NONE, type RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
-/** What leaves for several streams is written once: that must not send one of them what is another's. */
+/** Batches are shared between streams: no stream may receive another's messages. */
 let stage: TestGrpcServer;
 afterEach(() => stage.stop());
 
@@ -14,7 +14,7 @@ const encodings = ['identity', 'gzip', 'zstd'] as const;
 const headersOf = (encoding: string): Record<string, string> =>
   encoding === 'identity' ? {} : { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding };
 
-/** Two streams that have had their first ping. */
+/** Two streams after their first pings. */
 async function two(headers: Record<string, string>, options: Partial<GrpcServerOptions> = {}) {
   stage = await new TestGrpcServer({ joinMs: 0, ...options }).listen();
   const calls: RawCall[] = [];
@@ -28,7 +28,7 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
   return { calls: calls as [RawCall, RawCall], sinks };
 }
 
-/** Compresses well, and is none of the protobuf of names. */
+/** Compressible bytes. */
 const tail = Buffer.alloc(3_000, 0xff);
 
 describe('streams with the same update in the same turn', () => {

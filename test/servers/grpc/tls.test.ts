@@ -22,7 +22,7 @@ afterEach(async () => {
   await stage.stop();
 });
 
-/** A certificate that signs itself. */
+/** A self-signed certificate. */
 function identity(name: string): TlsIdentity {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -33,7 +33,7 @@ function identity(name: string): TlsIdentity {
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
-/** A socket that trusts nobody in particular. */
+/** A socket without certificate validation. */
 function wire(ALPNProtocols: string[]): TLSSocket {
   const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
   socket.on('error', () => {});
