@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Network } from '../protocol/call.ts';
-import type { Failure } from '../protocol/errors.ts';
-import { networkNotServed } from '../protocol/errors.ts';
+import { type Failure, networkNotServed } from '../protocol/errors.ts';
+import type { Caller } from '../protocol/request-handler.ts';
+import type { TrustedProxies } from './client-address.ts';
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 const KEY_PARAMETER = 'api-key';
 
-/**
- * API key of a request: `Authorization: Bearer`, else the query parameter `api-key`; null for none.
- */
+/** API key of a request: `Authorization: Bearer`, else the query parameter `api-key`; null for none. */
 export const credentialOf = ({ headers }: IncomingMessage, query: string): string | null =>
   credentialIn(headers.authorization, query);
 
@@ -50,4 +50,23 @@ export function sessionOf(header: string | readonly string[] | null | undefined)
 export function traceparentOf(headers: NodeJS.Dict<string | string[]>): string | null {
   const { traceparent } = headers;
   return typeof traceparent === 'string' ? traceparent : null;
+}
+
+export function callerOf(
+  request: IncomingMessage,
+  socket: Socket,
+  query: string,
+  proxies: TrustedProxies,
+): Caller {
+  const { headers } = request;
+  const client = proxies.clientOf(socket, headers);
+  const traceparent = traceparentOf(headers);
+  const session = sessionOf(headers[SESSION_HEADER]);
+  return {
+    credential: credentialOf(request, query),
+    client,
+    traceparent,
+    session,
+    network: networkIn(query),
+  };
 }

@@ -20,7 +20,6 @@ type ConnectionClient = {
   forwarded: string;
   origin: string;
   client: ClientInfo;
-  /** The trusted proxies at that time. */
   ranges: CidrSet;
 };
 const connectionClient = Symbol('client');

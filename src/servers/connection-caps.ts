@@ -3,7 +3,6 @@ import { CidrSet, parseIpAddress } from '../base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 
 export type ConnectionCapsOptions = Readonly<{
-  /** Per IPv4 address or IPv6 /64. */
   connectionsPerAddressMax: number;
   /** Addresses and ranges without a limit. Trusted proxies have none either. */
   connectionsExempt: readonly string[];
@@ -36,7 +35,6 @@ export class ConnectionCaps {
     return this.#refused;
   }
 
-  /** Addresses with open connections. */
   get sites(): number {
     return this.#open.size;
   }

@@ -1,3 +1,25 @@
+import type { AddressInfo, Server } from 'node:net';
+import type { Logger } from '../base/log.ts';
+
+type ListenAddress = Readonly<{ host: string; port: number }>;
+
+/** Starts a server. Later errors are logged as `failed`. @returns the bound address. */
+export function listen(
+  server: Server,
+  { host, port }: ListenAddress,
+  log: Logger,
+  failed: string,
+): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      server.on('error', (fault) => log.error({ err: fault }, failed));
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
 /** Open connections of a server, with one sweep timer that runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
@@ -30,7 +52,6 @@ export abstract class OpenConnections<Connection> {
     return this.#open;
   }
 
-  /** @param nowMs - of `performance.now()`. */
   protected abstract sweep(nowMs: number): void;
 
   /** Waits until no connection is left; one call at a time. @returns false after `withinMs`. */
@@ -53,9 +74,7 @@ export type HeartbeatOptions = Readonly<{
   idleTimeoutMs: number;
 }>;
 
-/** Traffic of a connection when its heartbeat is checked. */
 export type Pulse = Readonly<{
-  /** A subscription is open or a call in flight. */
   isBusy: boolean;
   bytesIn: number;
   bytesOut: number;
@@ -79,7 +98,6 @@ export class Heartbeat {
     this.#pingedAtMs = nowMs;
   }
 
-  /** Records a message or ping of the client. */
   recordActivity(nowMs: number): void {
     this.#usedAtMs = nowMs;
   }
@@ -140,7 +158,6 @@ export class ReadPause {
   }
 
   #schedule(): void {
-    // The time may have passed; Node warns about negative timeouts.
     const remainingMs = Math.max(0, this.#untilMs - performance.now());
     this.#timer = setTimeout(
       () => (performance.now() < this.#untilMs ? this.#schedule() : this.resume()),

@@ -4,7 +4,6 @@ import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node
 /** PEM: certificate chain (leaf first) and private key. */
 export type TlsIdentity = Readonly<{ cert: string | Buffer; key: string | Buffer }>;
 
-/** Minimum TLS version. */
 export type TlsVersion = '1.2' | '1.3';
 
 /**
@@ -18,7 +17,6 @@ const CIPHERS = [
   ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
 ].join(':');
 
-/** Options of a TLS listener; a reload has to pass all of them. */
 export const secureContextOf = ({ cert, key }: TlsIdentity, minVersion: TlsVersion = '1.2') =>
   ({ cert, key, ciphers: CIPHERS, minVersion: `TLSv${minVersion}` }) as const satisfies TlsOptions;
 
@@ -34,10 +32,8 @@ export type TlsEntryOptions = TlsIdentity &
 export class TlsEntry {
   readonly #server: Server;
   readonly #minVersion: TlsVersion;
-  /** Includes connections in the handshake. */
   readonly #open = new Set<Socket>();
 
-  /** @param secured - gets each connection after its handshake. */
   constructor(options: TlsEntryOptions, secured: (socket: TLSSocket) => void) {
     this.#minVersion = options.minVersion;
     this.#server = createServer(
@@ -58,7 +54,6 @@ export class TlsEntry {
     this.#server.emit('connection', socket);
   }
 
-  /** Replaces the certificate for new connections. @throws Error when it is invalid. */
   reload(identity: TlsIdentity): void {
     this.#server.setSecureContext(secureContextOf(identity, this.#minVersion));
   }

@@ -7,7 +7,6 @@ import type { HttpUpgrade } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 
-/** Answers each byte with the same. */
 const echo: HttpUpgrade = {
   paths: ['/echo'],
   protocol: 'echo',
@@ -28,7 +27,7 @@ const nobody: RequestHandler = {
 };
 
 it.each([{ sharesReads: true }, { sharesReads: false }])(
-  'a connection that leaves HTTP carries every byte, read in shared memory before: $sharesReads',
+  'an upgraded connection delivers every byte after shared reads: $sharesReads',
   async ({ sharesReads }) => {
     const log = createLogger('silent', () => {});
     const front = new FastHttpServer(new RpcCalls(nobody), log, { sharesReads });

@@ -40,13 +40,12 @@ export type TestWebSocketOptions = Readonly<{
   feed?: Feed;
 }>;
 
-/** The gateway's doors with a source and a feed that say what the test says. */
+/** The HTTP and WebSocket servers with a gateway, a scripted source and a scripted feed. */
 export class TestWebSocketServer {
   readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
-  /** Every line that was logged. */
   readonly lines: string[] = [];
   readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
   answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
@@ -79,7 +78,7 @@ export class TestWebSocketServer {
     this.webSocket = new WebSocketDialect(this.gateway, log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
-    // As in the program: connections come to it from there.
+    // As in the program, connections come through the fast path.
     const front = new FastHttpServer(calls, log, http);
     this.http = new HttpServer(routes, log, http, [this.webSocket], new Map(), front);
     this.keys.setStoreReachable(true);
@@ -127,7 +126,6 @@ export class TestWebSocketServer {
     return `ws://127.0.0.1:${this.port}${path}${key === null ? '' : `?api-key=${key}`}`;
   }
 
-  /** A client that is connected. */
   async connect(
     key: string | null = this.createKey(),
     options: ClientOptions = {},
@@ -139,12 +137,11 @@ export class TestWebSocketServer {
     return client;
   }
 
-  /** A bare socket. */
   rawClient(): RawClient {
     return new RawClient(connect(this.port, '127.0.0.1'));
   }
 
-  /** A bare socket that has shaken hands, for frames that no library would send. */
+  /** A raw socket after the handshake, for arbitrary frames. */
   async upgradedClient(key: string = this.createKey()): Promise<RawClient> {
     const wire = this.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
@@ -153,7 +150,6 @@ export class TestWebSocketServer {
     return wire;
   }
 
-  /** What a handshake that is refused gets. */
   async refusal(path: string, headers: Record<string, string> = {}): Promise<Refusal> {
     const wire = this.rawClient();
     wire.socket.write(handshake(path, headers));
@@ -182,7 +178,7 @@ export function readRefusal(received: string): Refusal {
   };
 }
 
-/** A request for an upgrade as any client sends it, but for the headers given; an empty one is left out. */
+/** An upgrade request with replaced headers; an empty one is omitted. */
 export function handshake(path: string, headers: Record<string, string> = {}): string {
   const all = {
     host: 'x',
@@ -198,11 +194,10 @@ export function handshake(path: string, headers: Record<string, string> = {}): s
   return [`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 }
 
-/** A client and all that it received. */
+/** A client with everything it received. */
 export class Client {
   readonly socket: WebSocket;
   readonly received: string[] = [];
-  /** Code and reason with which the connection was closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
   #taken = 0;
   #wake: () => void = () => {};
@@ -224,7 +219,7 @@ export class Client {
     );
   }
 
-  /** The next message that was not taken yet, as text. */
+  /** The next unread message. */
   async next(): Promise<string> {
     while (this.#taken >= this.received.length) {
       if (this.#isClosed) throw new Error('closed');
@@ -235,7 +230,7 @@ export class Client {
     return this.received[this.#taken++] as string;
   }
 
-  /** Sends a call and gives the next message. */
+  /** Sends a call and returns the next message. */
   request(method: string, params?: unknown, id: unknown = 1): Promise<unknown> {
     this.send(method, params, id);
     return this.nextJson();
@@ -249,7 +244,7 @@ export class Client {
     return JSON.parse(await this.next());
   }
 
-  /** The answer to a ping, which comes behind all that was sent before it. */
+  /** Waits for a pong, which follows everything sent before it. */
   async settle(): Promise<void> {
     this.socket.ping();
     await once(this.socket, 'pong');
@@ -268,11 +263,11 @@ export function clientFrame(first: number, payload: Buffer): Buffer {
     head[1] = 0x80 | 127;
     head.writeBigUInt64BE(BigInt(payload.length), 2);
   }
-  // A mask of zeros leaves the payload as it is.
+  // A zero mask leaves the payload unchanged.
   return Buffer.concat([head, Buffer.alloc(4), payload]);
 }
 
-/** Code and reason of the close frame at the end of what a wire received. */
+/** The close frame at the end of the received bytes. */
 export function closeOf(received: string): { code: number; reason: string } {
   const bytes = Buffer.from(received, 'latin1');
   const at = bytes.lastIndexOf(0x88);

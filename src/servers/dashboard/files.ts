@@ -9,18 +9,14 @@ const encodings = [
 ] as const;
 type Encoding = (typeof encodings)[number][0];
 
-/** A file of the dashboard in memory, in all encodings of the build. */
 export type DashboardFile = Readonly<{
   type: string;
   bytes: Buffer;
   encoded: Readonly<Partial<Record<Encoding, Buffer>>>;
-  /** ETag of the plain bytes; encodings append their name. */
   tag: string;
-  /** The name contains a content hash. */
   isImmutable: boolean;
 }>;
 
-/** The page and its assets by path. */
 export type DashboardFiles = Readonly<{ page: DashboardFile; assets: ReadonlyMap<string, DashboardFile> }>;
 
 const PAGE = 'dashboard.html';
@@ -33,7 +29,6 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Vite's content hash in a file name. */
 const HASHED = /-[A-Za-z0-9_-]{8}\.[a-z]+$/;
 
 function readFile(folder: string, name: string): DashboardFile | null {

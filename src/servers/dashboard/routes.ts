@@ -104,7 +104,6 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   ]);
 }
 
-/** Shown before the first build of the dashboard. */
 export const notBuiltPage = `<!doctype html>
 <html lang="en">
 <head>

@@ -113,12 +113,9 @@ export class HostCheck {
   }
 }
 
-/** A power of two. */
 const CREDENTIALS_MAX = 4_096;
-/** Longer header values are no keys. */
 const CREDENTIAL_MAX_BYTES = 256;
 
-/** An `Authorization` header and the credential in it; null for none. */
 export type CachedAuthorization = Readonly<{ bytes: Buffer; credential: string | null }>;
 
 /** The last characters of a key are its checksum, hence evenly distributed. */

@@ -39,7 +39,6 @@ const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
 /** Idle connections close this much later than the Keep-Alive header says, as in node:http: a request may be underway. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** Reading pauses with more buffered bytes. Until then the socket reports when the client disconnects. */
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING = Buffer.alloc(0);
@@ -55,7 +54,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   #state = IDLE;
   #wasUsed = false;
   #keepAlive = true;
-  /** Pipelined bytes received while a response is pending. */
   #buffered: Buffer | null = null;
   /** `#readMessages` is on the stack; it continues with the bytes that remain. */
   #isReading = false;
@@ -101,7 +99,10 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       while (at < end && (this.#state === IDLE || this.#isPartial)) {
         if (this.#state === IDLE) at = this.#readHead(bytes, at, end, isPipelined || at > 0);
         else if (this.#state === BUSY) at = this.#readBody(bytes, at, end);
-        else at = this.#discardBody(at, end);
+        else {
+          at = this.#body.discard(at, end);
+          if (this.#body.missing === 0) this.#becomeIdle();
+        }
       }
     } catch (thrown) {
       this.#fail(thrown);
@@ -121,7 +122,10 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     const { clock, head, options } = this.#context;
     const headEnd = head.read(bytes, at, end);
     if (headEnd === NOT_FAST || !this.#isEligible(bytes)) {
-      this.#moveToFallback(Buffer.from(bytes.subarray(at, end)), isPipelined);
+      const rest = Buffer.from(bytes.subarray(at, end));
+      this.#state = DETACHED;
+      this.#context.onConnectionEnd(this);
+      this.#context.fallback.adopt(this.#fastSocket.detach(), rest, isPipelined);
       return end;
     }
     this.#state = BUSY;
@@ -146,7 +150,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     return hostCheck.isValid(head, bytes);
   }
 
-  /** Checks the request by its head. @returns why it is refused, or null. */
   #admit(bytes: Buffer): Failure | null {
     const { fallback, calls, head, options, contentTypes } = this.#context;
     if (fallback.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
@@ -166,7 +169,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     return stop;
   }
 
-  /** Adds body bytes and dispatches the request once the body is complete. */
   #receive(bytes: Buffer, at: number, end: number): number {
     const admitted = this.#admitted;
     this.#admitted = null;
@@ -183,12 +185,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       const outcome = calls.recordInvalidRequest(thrown, body?.length ?? 0, NULL_ID, caller, admitted);
       this.#refuse(outcome.failure ?? thrown, outcome);
     }
-    return stop;
-  }
-
-  #discardBody(at: number, end: number): number {
-    const stop = this.#body.discard(at, end);
-    if (this.#body.missing === 0) this.#becomeIdle();
     return stop;
   }
 
@@ -271,11 +267,9 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
   }
 
   #sendReply({ pieces, ending, limits }: Reply): void {
-    if (!this.#isPending) return;
     this.#send(this.#context.writer.prefixFor(statusOfSingle(ending)), limits, ending, pieces);
   }
 
-  /** Refuses the request as a whole. */
   #refuse(failure: Failure, limits: LimitStatus): void {
     const pieces = this.#context.pieces();
     pushFailure(pieces, failure, NULL_ID);
@@ -297,7 +291,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     this.#onWritten(closes);
   }
 
-  /** The whole response was handed to the socket. */
   #onWritten(closes: boolean): void {
     const { socket } = this.#fastSocket;
     if (closes) {
@@ -308,14 +301,12 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       // The socket's own timeout sees progress within a write; the sweep does not.
       this.dueAt = NEVER;
       socket.setTimeout(this.#context.options.idleTimeoutMs);
-      socket.write(NOTHING, () => this.#onFlushedLate());
+      socket.write(NOTHING, () => {
+        if (this.#state !== FLUSHING) return;
+        socket.setTimeout(0);
+        this.#onFlushed();
+      });
     }
-  }
-
-  #onFlushedLate(): void {
-    if (this.#state !== FLUSHING) return;
-    this.#fastSocket.socket.setTimeout(0);
-    this.#onFlushed();
   }
 
   #onFlushed(): void {
@@ -343,13 +334,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
       this.#fastSocket.socket.resume();
   }
 
-  #moveToFallback(bytes: Buffer, isPipelined: boolean): void {
-    this.#state = DETACHED;
-    this.#context.onConnectionEnd(this);
-    this.#context.fallback.adopt(this.#fastSocket.detach(), bytes, isPipelined);
-  }
-
-  /** Closes the connection after the written bytes are flushed. */
   #close(): void {
     this.#state = DETACHED;
     this.dueAt = NEVER;
@@ -396,7 +380,6 @@ export class FastConnection implements OpenConnection, SocketListener, Responder
     pending?.cancel();
   }
 
-  /** Releases everything that the request holds. */
   #settle(): void {
     this.#isPending = false;
     this.#pending = null;

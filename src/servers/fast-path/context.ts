@@ -6,7 +6,6 @@ import type { CredentialCache, HostCheck, LastValueCache } from './caller-reader
 import type { FastHead } from './decode.ts';
 import type { ResponseWriter } from './encode.ts';
 
-/** Options of the fast path. Those shared with node:http have the same values there. */
 export type FastHttpOptions = Pick<
   HttpOptions,
   | 'headersMaxBytes'
@@ -17,9 +16,7 @@ export type FastHttpOptions = Pick<
   | 'requestsInFlightMax'
 > &
   Readonly<{
-    /** Requests with longer heads go to node:http. */
     headMaxBytes: number;
-    /** Requests with longer bodies go to node:http. */
     bodyMaxBytes: number;
     /** All connections read into one shared buffer, if the runtime supports it. */
     sharesReads: boolean;
@@ -32,7 +29,6 @@ export const fastHttpOptions: FastHttpOptions = {
   sharesReads: true,
 };
 
-/** Clock that advances in ticks, so that reading it costs nothing. */
 export class CoarseClock {
   readonly tickMs: number;
   tick = 0;
@@ -41,23 +37,18 @@ export class CoarseClock {
     this.tickMs = tickMs;
   }
 
-  /** The first tick at which at least `ms` have passed. */
   dueIn(ms: number): number {
     return this.tick + Math.ceil(ms / this.tickMs) + 1;
   }
 }
 
-/** A connection as the server's sweep sees it. */
 export interface OpenConnection {
-  /** Tick at which it times out. */
   readonly dueAt: number;
-  /** Was used and has no request now. */
   readonly isIdle: boolean;
   onTimeout(): void;
   destroy(): void;
 }
 
-/** Parts shared by all connections of a server. */
 export interface FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
@@ -74,6 +65,5 @@ export interface FastHttpContext {
   pieces(): Buffer[];
   onRequestStart(): void;
   onRequestEnd(): void;
-  /** The connection closed or moved to node:http. */
   onConnectionEnd(connection: OpenConnection): void;
 }

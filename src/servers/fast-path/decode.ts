@@ -5,7 +5,6 @@ import { Failure } from '../../protocol/errors.ts';
 import { SESSION_HEADER } from '../caller.ts';
 import { GrowingBody } from '../http/decode.ts';
 
-/** Offsets of a header value in the bytes given to `FastHead.read`. */
 export type Span = { start: number; end: number; isPresent: boolean };
 
 const span = (): Span => ({ start: 0, end: 0, isPresent: false });
@@ -56,9 +55,7 @@ export class FastHead implements HttpSink {
   readonly #requestTarget: Buffer;
   readonly #headMaxBytes: number;
   readonly #length = span();
-  /** Placeholder for headers of no interest. */
   readonly #other = span();
-  /** Indexed by the length of the name. */
   readonly #fieldTable: readonly (readonly Field[] | undefined)[];
   readonly #spans: readonly Span[];
   #field: Span = this.#other;
@@ -89,7 +86,6 @@ export class FastHead implements HttpSink {
     );
   }
 
-  /** @returns the offset of the body, or NOT_FAST. */
   read(bytes: Buffer, start: number, end: number): number {
     if (!this.#matchesTarget(bytes, start, end)) return NOT_FAST;
     const limit = Math.min(end, start + this.#headMaxBytes);
@@ -160,7 +156,6 @@ export class FastHead implements HttpSink {
     return isLineEnd(bytes, at, end) ? at + 2 : NOT_SIMPLE;
   }
 
-  /** @returns false when the head needs llhttp. */
   #addHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
     const field = this.#fieldAt(bytes, nameStart, nameEnd);
     if (++this.#fields > FIELDS_MAX || this.#isUnsupported || field.isPresent) return false;
@@ -256,13 +251,10 @@ function isToken(bytes: Buffer, start: number, end: number, token: Buffer): bool
   return true;
 }
 
-/** Request body of a connection, reused for each request. */
 export class IncomingBody {
   readonly #budget: ByteBudget;
-  /** Bytes reserved for a body that came in one piece. */
   #reservedBytes = 0;
   #growing: GrowingBody | null = null;
-  /** Bytes still to come. */
   missing = 0;
 
   constructor(budget: ByteBudget) {
@@ -273,7 +265,6 @@ export class IncomingBody {
     this.missing = length;
   }
 
-  /** Skips body bytes. @returns the offset behind them. */
   discard(at: number, end: number): number {
     const here = Math.min(this.missing, end - at);
     this.missing -= here;

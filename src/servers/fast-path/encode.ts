@@ -4,11 +4,11 @@ import { digitCount, writeDigits } from '../../base/text/digits.ts';
 import { copyTo } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Failure } from '../../protocol/errors.ts';
-import type { LimitStatus } from '../../protocol/request-handler.ts';
+import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
 import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import { refusalHeaders } from '../http/encode.ts';
-import { hasLimits, rateLimitHeaderValues, writeStatuses } from '../rate-limit-headers.ts';
+import { hasLimits, rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 
 /** Larger numbers are written in two parts; the low part has this many digits. */
@@ -24,7 +24,6 @@ export class ByteText {
     this.bytes = Buffer.allocUnsafeSlow(bytesMax);
   }
 
-  /** @param part - latin1. */
   text(part: string): void {
     const { bytes } = this;
     let at = this.length;
@@ -50,7 +49,6 @@ export class ByteText {
   }
 }
 
-/** Value for a limit that a policy does not have. */
 const NONE = -1;
 /** A service has few plans. */
 const CACHED_POLICIES_MAX = 8;
@@ -70,11 +68,22 @@ export class LimitHeaderWriter {
   readonly #policies: (Policy | undefined)[] = new Array<undefined>(CACHED_POLICIES_MAX).fill(undefined);
   #next = 0;
 
-  /** @param limits - with at least one limit. */
   write(text: ByteText, limits: LimitStatus): void {
     text.copy(this.#lineOf(limits));
-    writeStatuses(text, 'rpc', limits);
+    const { rateLimit, quota = null } = limits;
+    if (rateLimit !== null) this.#writeStatus(text, 'rpc', rateLimit);
+    if (rateLimit !== null && quota !== null) text.text(', ');
+    if (quota !== null) this.#writeStatus(text, 'credits', quota);
     text.copy(LINE_END);
+  }
+
+  #writeStatus(text: ByteText, name: string, { remaining, resetSeconds }: RateLimitState): void {
+    text.text('"');
+    text.text(name);
+    text.text('";r=');
+    text.number(remaining);
+    text.text(';t=');
+    text.number(resetSeconds);
   }
 
   #lineOf(limits: LimitStatus): Buffer {
@@ -101,10 +110,8 @@ export class LimitHeaderWriter {
 const HEAD_MAX_BYTES = 4 * 1024;
 const SECOND_MS = 1_000;
 
-/** Status line and constant headers. */
 export type HeadPrefix = Buffer;
 
-/** Date and connection headers, and the end of the head. */
 type HeadSuffixes = Readonly<{ keepAlive: Buffer; close: Buffer }>;
 
 const NOTHING = Buffer.alloc(0);
@@ -121,7 +128,6 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
 /** Writer of responses with the headers of node:http. Small responses leave in one write from a reused buffer. */
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
-  /** By status. */
   readonly #prefixes = new Map<number, HeadPrefix>();
   readonly #refusalPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
@@ -172,7 +178,6 @@ export class ResponseWriter {
     else this.#writeCorked(socket, pieces);
   }
 
-  /** Writes the head of a streamed response. @param bytes - length of the body; null for a chunked one. */
   writeStreamHead(
     socket: Socket,
     prefix: HeadPrefix,
@@ -243,7 +248,6 @@ export class ResponseWriter {
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Body bytes of a streamed result; null when its length is unknown. */
 export const streamBodyBytes = ({ bytes }: StreamedResponse, id: Buffer): number | null =>
   bytes === null ? null : resultPrefix().length + bytes + resultSuffix(id).length;
 
@@ -260,7 +264,6 @@ export class FastStreamWriter implements ResponseReader {
     this.#source.resume();
   };
 
-  /** @param onDone - called when everything was written. */
   constructor(source: StreamedResponse, socket: Socket, id: Buffer, onDone: () => void) {
     this.#source = source;
     this.#socket = socket;

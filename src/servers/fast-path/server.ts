@@ -17,7 +17,6 @@ import { FastHead } from './decode.ts';
 import { ResponseWriter } from './encode.ts';
 import { FastSocket } from './socket.ts';
 
-/** Sweeps per shortest timeout, and the longest interval between them. */
 const TIMEOUT_CHECKS = 4;
 const SWEEP_MAX_MS = 1_000;
 

@@ -5,7 +5,6 @@ import { parseIpAddress } from '../../base/ip-address.ts';
 const LOOPBACK_MAX_MS = 1_000;
 const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
-/** IPv6 addresses are blocked by /64. */
 const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
 /** Addresses that may not reconnect for a while after a connection was closed for flooding. */
@@ -19,7 +18,6 @@ export class AbuseBlocklist {
     this.#untilMs = new Lru(max);
   }
 
-  /** @param nowMs - of `performance.now()`. */
   add(address: string, nowMs: number): void {
     if (this.#blockMs === 0) return;
     const blockMs = LOOPBACK.test(address) ? Math.min(this.#blockMs, LOOPBACK_MAX_MS) : this.#blockMs;
@@ -37,7 +35,6 @@ export class AbuseBlocklist {
   }
 }
 
-/** Rate limit with a burst; the level falls with time. */
 export class LeakyBucket {
   readonly #perSecond: number;
   readonly #burstMax: number;

@@ -4,7 +4,6 @@ import type { Encoding } from './decode.ts';
 
 export const BATCH_MAX_BYTES = 64 * 1024;
 
-/** Slabs kept for reuse. */
 const FREE_SLABS_MAX = 64;
 
 /** Below this size a loop is faster than `set`. */
@@ -24,7 +23,6 @@ export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];
   #slab = new Slab();
   #end = 0;
-  /** Names and tails of the last batch, alternating. */
   readonly #last: Uint8Array[] = [];
   #joined: Buffer = this.#slab.bytes.subarray(0, 0);
 
@@ -49,7 +47,6 @@ export class FrameBatches {
     return this.#joined;
   }
 
-  /** Called when a write has finished. */
   release(slab: Slab): void {
     slab.readers -= 1;
     if (slab.readers > 0) return;
@@ -86,7 +83,6 @@ export class FrameBatches {
   }
 }
 
-/** Writes the gRPC frame head: compression flag and length. */
 export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number): void {
   bytes[at] = flag;
   bytes[at + 1] = length >>> 24;
@@ -95,7 +91,6 @@ export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number
   bytes[at + 4] = length;
 }
 
-/** Compressed messages are within these sizes. */
 export type CompressionOptions = Readonly<{ compressionLeastBytes: number; compressionMaxBytes: number }>;
 
 const gzipOptions = { level: 1 };
@@ -145,7 +140,6 @@ export class CompressedBatches {
 const isSame = (batch: readonly Uint8Array[], last: readonly Uint8Array[]): boolean =>
   batch.length === last.length && batch.every((part, i) => part === last[i]);
 
-/** Compressors of one server: messages for many clients are compressed once. */
 export class Compressors {
   readonly #gzip: CompressedBatches;
   readonly #zstd: CompressedBatches;

@@ -4,9 +4,7 @@ import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 
 /** Handler of one call. What it throws ends the call. */
 export interface GrpcCallHandler {
-  /** A request is still expected. */
   readonly needsRequest: boolean;
-  /** The call would not end by itself. */
   readonly isEndless: boolean;
   /**
    * Called with received messages; valid until it returns.
@@ -14,24 +12,18 @@ export interface GrpcCallHandler {
    */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
-  /** The call ends because the client reads too slowly. */
   onLagging?(): void;
-  /** The call has ended. Called once. */
   onClose(): void;
   /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
   onStreamClose?(): void;
-  /** Called about once a second. @param nowMs - of `performance.now()`. */
   tick(nowMs: number): void;
 }
 
-/** An open call as its handler sees it. */
 export interface CallPeer extends Caller {
   /** The same object for all calls of a connection. */
   readonly connection: object;
-  /** Bytes not yet sent to the client. */
   readonly waitingBytes: number;
   readonly waitingMessages?: number;
-  /** Sends the response headers. */
   open(): void;
   /** Queues a message in two parts, which must not be modified afterwards. */
   push(names: Uint8Array, tail: Uint8Array): void;
@@ -39,11 +31,8 @@ export interface CallPeer extends Caller {
   setUrgent(): void;
   /** Ends the call with a GrpcError or Failure; other exceptions are logged and become INTERNAL. */
   fail(thrown: unknown): void;
-  /** Ends the call with LAGGING and notifies the handler. */
   onLagging(behind: StreamBacklog): void;
-  /** Ends the call with OK. */
   complete(): void;
-  /** Counts memory held until the call ends. @throws Failure OVERLOADED */
   reserve(bytes: number): void;
   pauseReading(forMs: number): void;
   /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
@@ -56,55 +45,20 @@ export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 /** First part of messages that have only one. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
-/** Wraps a handler to release a permit when its call ends. */
-export class CountedCall implements GrpcCallHandler {
-  readonly #handler: GrpcCallHandler;
-  readonly #release: () => void;
-
-  constructor(handler: GrpcCallHandler, release: () => void) {
-    this.#handler = handler;
-    this.#release = release;
-  }
-
-  get needsRequest(): boolean {
-    return this.#handler.needsRequest;
-  }
-
-  get isEndless(): boolean {
-    return this.#handler.isEndless;
-  }
-
-  onMessages(messages: readonly Buffer[], bytes: number): void {
-    this.#handler.onMessages(messages, bytes);
-  }
-
-  onHalfClose(): void {
-    this.#handler.onHalfClose();
-  }
-
-  tick(nowMs: number): void {
-    this.#handler.tick(nowMs);
-  }
-
-  onLagging(): void {
-    this.#handler.onLagging?.();
-  }
-
-  onClose(): void {
-    this.#release();
-    this.#handler.onClose();
-  }
-
-  onStreamClose(): void {
-    this.#handler.onStreamClose?.();
-  }
+/** Calls `release` when the call of a handler ends. */
+export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
+  const onClose = handler.onClose.bind(handler);
+  handler.onClose = () => {
+    release();
+    onClose();
+  };
+  return handler;
 }
 
 /** For no request or several. Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
-/** Handler of a unary call. */
 export class UnaryCall implements GrpcCallHandler {
   readonly isEndless = false;
   readonly #peer: CallPeer;
@@ -113,7 +67,6 @@ export class UnaryCall implements GrpcCallHandler {
   #isStarted = false;
   #isClosed = false;
 
-  /** @param respond - rejects with GrpcError or Failure. */
   constructor(peer: CallPeer, respond: (request: Uint8Array) => Promise<Uint8Array>) {
     this.#peer = peer;
     this.#respond = respond;

@@ -22,7 +22,6 @@ import {
 import type { GrpcServerOptions } from './options.ts';
 import { type FlushSchedulers, Outbox, type OutboxListener, type QueueBudget } from './outbox.ts';
 
-/** Parts shared by all calls of a connection. */
 export type CallContext = Readonly<{
   options: GrpcServerOptions;
   requests: RequestBudget;
@@ -35,10 +34,8 @@ export type CallContext = Readonly<{
   onTinyFrames: (frames: number) => void;
 }>;
 
-/** A DATA frame below this size is tiny. */
 const TINY_BYTES = 64;
 
-/** Longest timeout of setTimeout. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
@@ -58,7 +55,6 @@ function closeHalfOpen(stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
 }
 
-/** One gRPC call: its HTTP/2 stream, outbox, deadline and final status. */
 export class Call implements CallPeer, OutboxListener {
   readonly credential: string | null;
   readonly client: ClientInfo;
@@ -70,14 +66,12 @@ export class Call implements CallPeer, OutboxListener {
   readonly #outbox: Outbox;
   readonly #encoding: ReturnType<typeof responseEncoding>;
   readonly #rest: ReadPause;
-  /** Waits in the read queue. */
   #isQueued = false;
   #isPaused = false;
   /** Tiny frames since the last complete message, minus one: the message head may come alone. */
   #tinyFrames = -1;
   /** The client has half-closed; the handler was not notified yet. */
   #isHalfClosed = false;
-  /** Reserved by the handler, besides the request frames. */
   #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: GrpcCallHandler | null = null;
@@ -88,7 +82,6 @@ export class Call implements CallPeer, OutboxListener {
   /** Since when a request is expected; null when none is. */
   #waitingSinceMs: number | null = performance.now();
 
-  /** @param messageMaxBytes - of one request, compressed and not. */
   constructor(
     stream: ServerHttp2Stream,
     head: CallHead,
@@ -129,7 +122,6 @@ export class Call implements CallPeer, OutboxListener {
     return this.#outbox.queuedBytes;
   }
 
-  /** Creates the handler; what `createHandler` throws refuses the call. */
   start(createHandler: CallHandlerFactory): void {
     const stream = this.#stream;
     stream.on('close', () => this.#onStreamClose());
@@ -226,7 +218,6 @@ export class Call implements CallPeer, OutboxListener {
     this.#read();
   }
 
-  /** Delivers received messages and resumes the stream when all are read. */
   #read(isScheduled = false): void {
     if (this.#isQueued) return;
     try {

@@ -16,7 +16,6 @@ import type { Services } from './services.ts';
 
 export type ConnectionEvents = Readonly<{
   onClose: (connection: Connection) => void;
-  /** The client violated the protocol or flooded the server. */
   onAbuse: () => void;
 }>;
 
@@ -33,7 +32,6 @@ export class Connection {
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
   readonly #calls = new Set<Call>();
-  /** The client's SETTINGS frame has arrived. */
   #hasSettings = false;
   #hasCalled = false;
   #isDraining = false;
@@ -90,13 +88,11 @@ export class Connection {
     else this.#beat(nowMs);
   }
 
-  /** Closes the socket of an ended session once all data is flushed. */
   #closeHalfOpen(): void {
     if (this.#isHalfOpen && this.#socket.writableLength === 0) this.#socket.destroy();
     this.#isHalfOpen = true;
   }
 
-  /** Sends GOAWAY and ends endless calls. */
   drain(): void {
     this.#isDraining = true;
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
@@ -129,7 +125,6 @@ export class Connection {
     }
   }
 
-  /** @throws GrpcError, Failure */
   #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     if (this.#isDraining) throw new Failure('DRAINING');
     const head = decodeHead(headers);
@@ -171,7 +166,6 @@ export class Connection {
     if (!isUsed) this.#calm();
   }
 
-  /** Tiny DATA frames cost as much as control frames. */
   #onTinyFrames(frames: number): void {
     if (this.#tinyFrames.add(frames, performance.now())) this.#calm();
   }
@@ -204,7 +198,6 @@ const ignore = (): void => {};
 /** Overhead per header. Source: RFC 9113 §10.5.1. */
 const HEADER_OVERHEAD_BYTES = 32;
 
-/** Size of a header list. @param raw - alternating names and values. */
 function sizeOf(raw: readonly string[]): number {
   let bytes = (raw.length / 2) * HEADER_OVERHEAD_BYTES;
   for (const text of raw) bytes += text.length;

@@ -14,16 +14,12 @@ import { traceparentOf } from '../caller.ts';
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
 export type CallHead = Readonly<{
-  /** Such as `/geyser.Geyser/Subscribe`. */
   path: string;
   /** API key as sent; null for none. Never logged. */
   credential: string | null;
   traceparent: string | null;
-  /** Compression of requests. */
   encoding: Encoding;
-  /** Compressions that the client accepts, in its order. */
   accepted: readonly Encoding[];
-  /** Deadline in ms from now; null for none. */
   timeoutMs: number | null;
 }>;
 
@@ -106,7 +102,6 @@ export class RequestFrames {
   readonly #encoding: Encoding;
   readonly #sizes: MessageSizes;
   readonly #budget: RequestBudget;
-  /** The incomplete message and its bytes so far. */
   #buffer: Buffer = NONE;
   #length = 0;
   #unread: Buffer = NONE;
@@ -118,7 +113,6 @@ export class RequestFrames {
     this.#budget = budget;
   }
 
-  /** A message has started and is incomplete. */
   get isPartial(): boolean {
     return this.#length > 0;
   }
@@ -173,7 +167,6 @@ export class RequestFrames {
     this.#reservedBytes = 0;
   }
 
-  /** Continues or starts an incomplete message. */
   #continue(): { message: Buffer; packedBytes: number } | null {
     if (this.#length < HEAD_BYTES) this.#append(HEAD_BYTES - this.#length);
     if (this.#length < HEAD_BYTES) return null;
@@ -215,7 +208,6 @@ export class RequestFrames {
     this.#length = 0;
   }
 
-  /** Frame size by its head, as far as that has arrived. */
   #sizeOf(bytes: Buffer, length: number): number {
     if (length < HEAD_BYTES) return HEAD_BYTES;
     const size = bytes.readUInt32BE(1);
@@ -250,13 +242,11 @@ export class RequestFrames {
   }
 }
 
-/** Budget of request bytes, for all calls or for one connection. */
 export class RequestBudget {
   readonly #maxBytes: number;
   readonly #parent: RequestBudget | null;
   #bytes = 0;
 
-  /** @param parent - also charged. */
   constructor(maxBytes: number, parent: RequestBudget | null = null) {
     this.#maxBytes = maxBytes;
     this.#parent = parent;
@@ -266,12 +256,10 @@ export class RequestBudget {
     return this.#bytes;
   }
 
-  /** The budget of one connection. */
   createChild(maxBytes: number): RequestBudget {
     return new RequestBudget(maxBytes, this);
   }
 
-  /** @throws Failure OVERLOADED */
   reserve(bytes: number): void {
     if (this.#bytes + bytes > this.#maxBytes) throw new Failure('OVERLOADED');
     this.#parent?.reserve(bytes);

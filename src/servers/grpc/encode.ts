@@ -7,7 +7,6 @@ import { encodeStatusMessage, GrpcError, type GrpcStatus, numberOf } from '../..
 import type { CallHead, Encoding } from './decode.ts';
 import type { GrpcCompression } from './options.ts';
 
-/** Headers ahead of messages. @param encoding - of the messages. */
 export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':status': 200,
@@ -24,13 +23,11 @@ export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...trailersOf(ending),
 });
 
-/** Compression of the responses to a call. */
 export function responseEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
   if (compression === 'never' || (compression === 'sender' && encoding === 'identity')) return 'identity';
   return accepted.includes(encoding) ? encoding : (accepted[0] ?? 'identity');
 }
 
-/** Final status of a call. */
 export type Ending = Readonly<{
   code: number;
   message: string;
@@ -77,7 +74,6 @@ export function trailersOf({ code, message, metadata }: Ending): Record<string, 
 const factsMetadata = (facts: FailureFacts | undefined): Record<string, string> =>
   facts === undefined ? {} : { 'x-error-facts': asciiJson(facts) };
 
-/** JSON with only the characters that a header may contain. */
 const asciiJson = (facts: FailureFacts): string =>
   writeJson(facts).replace(
     /[^\x20-\x7e]/g,

@@ -10,13 +10,11 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     host: string;
     /** 0 takes a free port. */
     port: number;
-    /** null: HTTP/2 in plain text with prior knowledge. */
     tls: TlsIdentity | null;
     proxies: TrustedProxies;
 
     /** Connections beyond this number are closed at once. */
     connectionsMax: number;
-    /** Open calls per connection (SETTINGS_MAX_CONCURRENT_STREAMS). */
     streamsPerConnectionMax: number;
     /** Open streams with a key; beyond them a call gets OVERLOADED. */
     streamsMax: number;
@@ -28,9 +26,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     keylessStreamMaxMs: number;
     /** Unary calls in flight; beyond them a call gets OVERLOADED. */
     unaryInFlightMax: number;
-    /** Header bytes of a call (SETTINGS_MAX_HEADER_LIST_SIZE). */
     headerListMaxBytes: number;
-    /** Bytes of one request, compressed and not. */
     messageMaxBytes: number;
     /** The same for unary calls and calls without a key. */
     smallMessageMaxBytes: number;
@@ -53,7 +49,6 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Time for which messages are joined into one write, which is most of the cost of a message. 0: one event loop turn. */
     joinMs: number;
 
-    /** Interval of ping messages on streams. */
     pingIntervalMs: number;
     /** Interval of HTTP/2 pings on a silent connection. */
     keepaliveIntervalMs: number;
@@ -61,26 +56,22 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Time for the TLS handshake, and for the client's SETTINGS frame. */
     handshakeTimeoutMs: number;
     firstCallTimeoutMs: number;
-    /** Time a connection may be without calls. */
     idleTimeoutMs: number;
     /** Time for a request message to arrive completely. */
     requestTimeoutMs: number;
-    /** Time for a client to read the rest after its call has ended. */
     endTimeoutMs: number;
-    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames per second; beyond, the connection closes. */
+    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames; beyond, the connection closes. */
     controlFramesPerSecondMax: number;
     /** Calls that a connection may cancel at once, and per second; beyond, it is closed. */
     cancelsBurstMax: number;
     cancelsPerSecondMax: number;
     /** Time for which an address may not reconnect after a flood; 0: it may. */
     offenderMs: number;
-    /** Number of such addresses that are remembered. */
     offendersMax: number;
 
     /** Receive window per call (SETTINGS_INITIAL_WINDOW_SIZE). */
     windowBytes: number;
     compression: GrpcCompression;
-    /** Smaller messages are not compressed. */
     compressionLeastBytes: number;
     /** Larger messages are not compressed: compression is synchronous. */
     compressionMaxBytes: number;

@@ -21,7 +21,6 @@ const LARGE_BYTES = 16 * 1024;
 /** Pending writes per stream: one being sent and one to follow at once. Everything else stays in shared memory. */
 const WRITES_MAX = 2;
 
-/** The queue is compacted when this many parts were read from its front. */
 const COMPACT_PARTS = 8_192;
 
 /** `joined` flushes after a short time, `urgent` in the same event loop turn. */
@@ -30,7 +29,6 @@ export type FlushSchedulers = Readonly<{ joined: FlushScheduler; urgent: FlushSc
 export type OutboxParts = Readonly<{
   queues: QueueBudget;
   flushSchedulers: FlushSchedulers;
-  /** null: no compression. */
   compressor: CompressedBatches | null;
   listener: OutboxListener;
 }>;
@@ -76,7 +74,6 @@ export class Outbox {
     this.#compressor = compressor;
   }
 
-  /** Bytes not yet sent: queued or being written. */
   get waitingBytes(): number {
     return this.#queuedBytes + this.#writingBytes;
   }
@@ -89,7 +86,6 @@ export class Outbox {
     return this.#queuedBytes;
   }
 
-  /** @param names - first part; may be empty. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = HEAD_BYTES + names.length + tail.length;
@@ -109,7 +105,6 @@ export class Outbox {
     this.#scheduler = this.#schedulers.urgent;
   }
 
-  /** Writes what the stream accepts now. */
   flush(): void {
     this.#isScheduled = false;
     if (this.#state === 'over') return;
@@ -120,7 +115,6 @@ export class Outbox {
     }
   }
 
-  /** Accepts no more messages and ends the stream after the queued ones. */
   finish(): void {
     if (this.#state !== 'open') return;
     this.#state = 'finishing';
@@ -135,7 +129,6 @@ export class Outbox {
     return behind;
   }
 
-  /** Releases everything after the stream has closed. */
   close(): void {
     this.#state = 'over';
     this.#empty();
@@ -193,7 +186,6 @@ export class Outbox {
     this.#stream.write(batch, this.#onWritten);
   }
 
-  /** Copies head and names, but not the tail. */
   #writeLarge(): void {
     const names = this.#parts[this.#from] as Uint8Array;
     const tail = this.#parts[this.#from + 1] as Uint8Array;
@@ -249,7 +241,6 @@ export class Outbox {
   };
 }
 
-/** Budget of bytes queued for all clients. */
 export class QueueBudget {
   readonly #maxBytes: number;
   readonly #onOverflow: (bytes: number) => void;

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
 import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
-import { OpenConnections } from '../connection-lifecycle.ts';
+import { listen, OpenConnections } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import { AbuseBlocklist } from './abuse-limits.ts';
 import { Compressors } from './batches.ts';
@@ -36,7 +36,6 @@ export class GrpcServer {
   readonly #blocklist: AbuseBlocklist;
   readonly #caps: ConnectionCaps;
   readonly #context: ConnectionContext;
-  /** Includes sockets in the TLS handshake. */
   readonly #sockets = new Set<Socket>();
   #drained: Promise<boolean> | null = null;
 
@@ -64,7 +63,6 @@ export class GrpcServer {
     setConnectionsMax(this.#server, this.#options.connectionsMax);
   }
 
-  /** Open streams with a key. */
   get streams(): number {
     return this.#services.streams;
   }
@@ -78,7 +76,6 @@ export class GrpcServer {
     return this.#caps.refused;
   }
 
-  /** Bytes queued for all clients, shared ones counted per client. */
   get queuedBytes(): number {
     return this.#context.queues.bytes;
   }
@@ -87,17 +84,8 @@ export class GrpcServer {
     return this.#drained !== null;
   }
 
-  /** @returns the bound address. */
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', (fault) => this.#log.error({ err: fault }, 'gRPC listener failed'));
-        resolve(this.#server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#server, this.#options, this.#log, 'gRPC listener failed');
   }
 
   /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
@@ -119,7 +107,6 @@ export class GrpcServer {
     return this.#drained;
   }
 
-  /** Closes everything at once. */
   async close(): Promise<void> {
     const closed = this.#stopListening();
     this.#connections.destroy();
@@ -205,7 +192,6 @@ function http2Options(options: GrpcServerOptions): ServerOptions {
   };
 }
 
-/** A quarter of the shortest timeout. */
 function sweepIntervalOf(options: GrpcServerOptions): number {
   const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;
   const { handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs } = options;
@@ -220,7 +206,6 @@ const SWEEP_INTERVAL_MS = 1_000;
 const FREED_SHARE = 0.1;
 
 export class Connections extends OpenConnections<Connection> {
-  /** @param sweepIntervalMs - at most one second is used. */
   constructor(sweepIntervalMs: number) {
     super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
   }

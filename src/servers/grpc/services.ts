@@ -10,9 +10,9 @@ import {
 import {
   type CallHandlerFactory,
   type CallPeer,
-  CountedCall,
   type GrpcCallHandler,
   UnaryCall,
+  withRelease,
 } from './call-handler.ts';
 import type { GrpcServerOptions } from './options.ts';
 import { checkHealth, type HealthFacts, HealthWatch, ReflectionCall } from './standard-services.ts';
@@ -24,7 +24,6 @@ const streamPaths: Readonly<Record<StreamRpc, string>> = {
   SubscribeEntries: '/shredstream.ShredstreamProxy/SubscribeEntries',
 };
 
-/** Registry of the served methods by path, with their concurrency limits. */
 export class Services {
   readonly #handler: GeyserHandler;
   readonly #health: HealthFacts;
@@ -48,12 +47,10 @@ export class Services {
     this.#serveReflection();
   }
 
-  /** Open streams with a key. */
   get streams(): number {
     return this.#streams;
   }
 
-  /** Request size limit of a path. */
   messageMaxBytes(path: string): number {
     const { messageMaxBytes, smallMessageMaxBytes } = this.#options;
     return Object.values(streamPaths).includes(path)
@@ -96,12 +93,11 @@ export class Services {
     for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
-  /** @param permits - calls of the same kind in flight. */
   #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
     if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
     const handler = createHandler();
     permits.inUse += 1;
-    return new CountedCall(handler, () => {
+    return withRelease(handler, () => {
       permits.inUse -= 1;
     });
   }
@@ -111,7 +107,7 @@ export class Services {
       if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
       const handler = createHandler(peer);
       this.#streams += 1;
-      return new CountedCall(handler, () => {
+      return withRelease(handler, () => {
         this.#streams -= 1;
       });
     });
@@ -144,14 +140,14 @@ export class KeylessStreams {
         throw new Failure('OVERLOADED');
       }
       const endsAtMs = performance.now() + keylessStreamMaxMs;
-      const stream = new TimedCall(
-        createHandler(peer),
-        () => this.#count(peer.connection, -1),
-        peer,
-        endsAtMs,
-      );
+      const handler = createHandler(peer);
+      const tick = handler.tick.bind(handler);
+      handler.tick = (nowMs) => {
+        if (nowMs < endsAtMs) tick(nowMs);
+        else peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
+      };
       this.#count(peer.connection, 1);
-      return stream;
+      return withRelease(handler, () => this.#count(peer.connection, -1));
     };
   }
 
@@ -162,22 +158,5 @@ export class KeylessStreams {
   #count(connection: object, by: 1 | -1): void {
     this.#open += by;
     this.#byConnection.set(connection, this.#countOf(connection) + by);
-  }
-}
-
-/** A call with a maximum age. */
-class TimedCall extends CountedCall {
-  readonly #peer: CallPeer;
-  readonly #endsAtMs: number;
-
-  constructor(handler: GrpcCallHandler, release: () => void, peer: CallPeer, endsAtMs: number) {
-    super(handler, release);
-    this.#peer = peer;
-    this.#endsAtMs = endsAtMs;
-  }
-
-  override tick(nowMs: number): void {
-    if (nowMs < this.#endsAtMs) super.tick(nowMs);
-    else this.#peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
   }
 }

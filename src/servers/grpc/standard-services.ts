@@ -10,7 +10,6 @@ import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './
 export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
 export type ServedService = (typeof servedServices)[number];
 
-/** Whether a service can take new calls. Draining is handled separately. */
 export type HealthFacts = (service: ServedService) => boolean;
 
 /** Source: grpc.health.v1, health.proto, `ServingStatus`. */
@@ -21,7 +20,6 @@ const SERVICE_UNKNOWN = 3;
 const isServed = (service: string): service is ServedService =>
   servedServices.some((served) => served === service);
 
-/** @throws InvalidProtobuf */
 const readService = (request: Uint8Array): string =>
   readOnlyField(new ProtobufReader(request), (reader) => reader.string(), '');
 
@@ -61,7 +59,7 @@ export class HealthWatch implements GrpcCallHandler {
     if (messages.length === 0) return;
     if (this.#service !== null || messages.length > 1) throw notOneRequest();
     this.#service = readService(messages[0] as Buffer);
-    this.tick();
+    this.#report();
   }
 
   onHalfClose(): void {
@@ -71,6 +69,10 @@ export class HealthWatch implements GrpcCallHandler {
   onClose(): void {}
 
   tick(): void {
+    this.#report();
+  }
+
+  #report(): void {
     if (this.#service === null) return;
     const status = statusOf(this.#service, this.#facts);
     if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
@@ -81,7 +83,6 @@ export class HealthWatch implements GrpcCallHandler {
 /** Streams without a key end when more response bytes are unsent. */
 const WAITING_MAX_BYTES = 1024 * 1024;
 
-/** Answers each reflection request until the client half-closes. */
 export class ReflectionCall implements GrpcCallHandler {
   readonly isEndless = true;
   /** Subject to the request timeout. */

@@ -46,7 +46,6 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #hasRequest = false;
   #pingAtMs: number;
 
-  /** @throws Failure or GrpcError of `GeyserHandler.open`. */
   constructor(peer: CallPeer, rpc: StreamRpc, handler: GeyserHandler, pings: PingTails) {
     this.#peer = peer;
     this.#dialect = dialects[rpc];
@@ -164,7 +163,6 @@ export class PingTails {
     this.intervalMs = intervalMs;
   }
 
-  /** @param nowMs - of the tick. */
   tail(encode: Encode, nowMs: number): Uint8Array {
     if (nowMs !== this.#atMs) this.#tails.clear();
     this.#atMs = nowMs;

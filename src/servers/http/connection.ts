@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream';
 
 /** Per-connection HTTP state, stored on the socket. */
 
-const openResponseSet = Symbol('responses under way');
+const openResponseSet = Symbol('open responses');
 /** The first bytes arrived while the fast path answered the request before them. */
-const pipelined = Symbol('behind an answer');
+const pipelined = Symbol('pipelined');
 /** A request was refused as malformed; nothing behind it is trustworthy. */
-const untrusted = Symbol('spoiled');
+const untrusted = Symbol('untrusted');
 type Connection = Duplex & {
   [openResponseSet]?: Set<ServerResponse>;
   [pipelined]?: boolean;
@@ -29,7 +29,6 @@ export const responsesOf = (socket: Duplex): readonly ServerResponse[] => [
 export const hasOpenResponses = (socket: Duplex): boolean =>
   ((socket as Connection)[openResponseSet]?.size ?? 0) > 0;
 
-/** Marks whether the first bytes arrived while the fast path answered the request before them. */
 export function setPipelined(socket: Duplex, value: boolean): void {
   (socket as Connection)[pipelined] = value;
 }
@@ -40,7 +39,6 @@ export function isPipelined(socket: Duplex): boolean {
   return connection[openResponseSet] === undefined && connection[pipelined] === true;
 }
 
-/** Marks a connection as untrusted: requests behind a malformed one are not answered. */
 export function markUntrusted(socket: Duplex): void {
   (socket as Connection)[untrusted] = true;
 }
@@ -56,7 +54,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
   return true;
 }
 
-const signal = Symbol('leaving');
+const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
 /** Signal aborted when the connection closes. One per connection: a controller per request costs more than authentication. */
@@ -84,7 +82,6 @@ const WAITING_MAX = 16;
 
 export type StartRequest = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** `since`: when the head arrived, in ms of `performance.now()`. */
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
 /**
@@ -162,7 +159,6 @@ export class OpenRequests {
     const ofConnection = openResponses(socket);
     const [response] = ofConnection;
     const waiting = response === undefined ? undefined : this.#waiting.get(response);
-    // A response that closed the connection was the last one.
     if (response === undefined || waiting === undefined || hasEnded(socket)) return;
     this.#waiting.delete(response);
     if (ofConnection.size <= WAITING_MAX && socket.isPaused()) socket.resume();

@@ -48,7 +48,6 @@ function hasValidHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
-/** Error of node:http for bytes that are not a valid request. */
 export type ClientError = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPacket?: Buffer };
 
 const LINE_MAX_BYTES = 2_048;
@@ -71,7 +70,6 @@ export const isJsonType = (contentType: string | undefined): boolean =>
 
 const EMPTY = Buffer.alloc(0);
 
-/** Initial capacity, unless the announced length is less. */
 const INITIAL_CAPACITY_BYTES = 16 * 1024;
 
 /**
@@ -89,7 +87,6 @@ export class GrowingBody {
     this.#budget = budget;
   }
 
-  /** @throws Failure BODY_TOO_LARGE, OVERLOADED. */
   add(chunk: Buffer, bodyMaxBytes: number): void {
     const needed = this.#bytes + chunk.length;
     if (needed > this.#maxBytes) throw tooLarge(bodyMaxBytes);

@@ -15,7 +15,6 @@ export type DrainParts = Readonly<{
   inFlight: () => number;
 }>;
 
-/** Graceful shutdown of a listener. */
 export class HttpDrain {
   readonly #parts: DrainParts;
   #drained: Promise<boolean> | null = null;
@@ -39,7 +38,6 @@ export class HttpDrain {
     return this.#drained;
   }
 
-  /** A request ended, here or on the fast path. */
   onRequestEnd(): void {
     if (this.#parts.inFlight() === 0) this.#onIdle?.();
   }

@@ -10,14 +10,12 @@ export const corsHeaders = {
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
 } as const;
 
-/** Time and bytes for which the rest of a refused request is read and dropped. */
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 
 /** node:http drops a body up to this size after the response and keeps the connection. */
 const SMALL_BODY_MAX_BYTES = 64 * 1024;
 
-/** JSON-RPC error body for a whole HTTP request, with id null. */
 export function refusalBody(failure: Failure): Buffer {
   const pieces: Buffer[] = [];
   pushFailure(pieces, failure, NULL_ID);
@@ -27,10 +25,8 @@ export function refusalBody(failure: Failure): Buffer {
 /** Encodes a failure as the body of one API. */
 export type RefusalBody = (failure: Failure) => Buffer;
 
-/** By path prefix. */
 export type Refusals = ReadonlyMap<string, RefusalBody>;
 
-/** The error body format of a path; JSON-RPC by default. */
 export function refusalOf(refusals: Refusals, path: string | null): RefusalBody {
   for (const [prefix, body] of refusals) if (path?.startsWith(prefix)) return body;
   return refusalBody;
@@ -77,7 +73,6 @@ function hasSmallBody({ headers }: IncomingMessage): boolean {
   return bytes === 0 || headers.expect === undefined;
 }
 
-/** Drops the rest of the request within limits, then ends the response. */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   const timer = setTimeout(() => response.end(), LINGER_MS);

@@ -12,9 +12,7 @@ export type HttpTls = TlsIdentity &
 export type HttpOptions = ConnectionCapsOptions &
   Readonly<{
     host: string;
-    /** 0 takes a free port. */
     port: number;
-    /** null: plain text, as behind a TLS-terminating proxy. */
     tls: HttpTls | null;
     proxies: TrustedProxies;
     headersMaxBytes: number;
@@ -23,13 +21,10 @@ export type HttpOptions = ConnectionCapsOptions &
     requestTimeoutMs: number;
     /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
     ownTimeMaxMs: number;
-    /** Idle time between requests. */
     keepAliveTimeoutMs: number;
     /** Time without a byte in either direction during a request. */
     idleTimeoutMs: number;
-    /** Connections beyond this number are closed at once. */
     connectionsMax: number;
-    /** Requests beyond this number get OVERLOADED. */
     requestsInFlightMax: number;
   }>;
 

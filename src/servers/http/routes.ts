@@ -28,7 +28,6 @@ type Verbs = ReadonlyMap<string, HttpHandler>;
 /** Key for the page that browsers get for unknown paths; not a path itself. Its handler answers with 404. */
 export const NOT_FOUND_PAGE = 'no page';
 
-/** Handlers of dashboard pages, which NOT_FOUND failures do not list. */
 export class PageVerbs extends Map<string, HttpHandler> {}
 
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
@@ -56,7 +55,6 @@ function findByPrefix(routes: HttpRoutes, path: string, verb: string): Verbs | u
   return found;
 }
 
-/** The first two segments of a path. */
 function summarizePath(path: string): string {
   const [first, second, ...more] = path.split('/').filter((part) => part !== '');
   const start = [first, second].filter((part) => part !== undefined).join('/');
@@ -66,7 +64,6 @@ function summarizePath(path: string): string {
 const apiPaths = (routes: HttpRoutes): string[] =>
   [...routes].flatMap(([path, verbs]) => (verbs instanceof PageVerbs ? [] : [path]));
 
-/** NOT_FOUND with the list of API paths. */
 export const pathNotFound = (routes: HttpRoutes): Failure =>
   new Failure('NOT_FOUND', {
     facts: { paths: [...new Set(apiPaths(routes).map(summarizePath))].join(', ') },
@@ -88,7 +85,6 @@ export function findNotFoundPage(
   return isApiPath ? undefined : routes.get(NOT_FOUND_PAGE)?.get('GET');
 }
 
-/** Joins the routes of several APIs. @throws Error when two define the same path. */
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
   const joined = new Map<string, ReadonlyMap<string, HttpHandler>>();
   for (const part of parts) {
@@ -100,10 +96,8 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
   return joined;
 }
 
-/** Handler of protocol upgrades. */
 export interface HttpUpgrade {
   readonly paths: readonly string[];
-  /** Value of the Upgrade header, in lower case. */
   readonly protocol: string;
   /**
    * Takes over a connection, or refuses it in HTTP. An exception is logged and closes the connection.
@@ -115,7 +109,6 @@ export interface HttpUpgrade {
   drain(graceMs: number): Promise<boolean>;
 }
 
-/** Routes requests to handlers by path and verb. */
 export class HttpDispatcher {
   readonly #routes: HttpRoutes;
   readonly #refusals: Refusals;
@@ -168,11 +161,8 @@ export class HttpDispatcher {
 
 /** The node:http listener as the fast path sees it. */
 export interface FallbackListener {
-  /** Whether every response closes its connection. */
   readonly draining: boolean;
-  /** Open requests of both servers. */
   readonly inFlight: number;
-  /** A request of the fast path has ended. */
   onRequestEnd(): void;
   /**
    * Takes over a connection between two requests.
@@ -185,11 +175,9 @@ export interface FallbackListener {
 /** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
 export interface Listener {
   readonly inFlight: number;
-  /** Called once, before the first connection. */
   setFallback(fallback: FallbackListener): void;
   /** Takes a connection that was not read from. */
   accept(socket: Socket): void;
-  /** Closes connections that were used and have no request. */
   closeIdle(): void;
   closeAll(): void;
 }

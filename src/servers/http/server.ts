@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
+import { listen } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
@@ -42,9 +43,7 @@ export class HttpServer implements FallbackListener {
   readonly #serveHttp: (socket: Socket) => void;
   /** Gets plain-text connections first; null for none. */
   readonly #fastPath: Listener | null;
-  /** null: plain text. */
   readonly #tls: TlsEntry | null;
-  /** Strict-Transport-Security header of every response; null for none. */
   readonly #strictTransport: string | null;
   readonly #dispatcher: HttpDispatcher;
   readonly #openRequests = new OpenRequests(() => this.onRequestEnd());
@@ -111,18 +110,9 @@ export class HttpServer implements FallbackListener {
     this.#tls.reload(identity);
   }
 
-  /** @returns the bound address. */
   listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
-      this.server.listen({ host, port }, () => {
-        this.server.off('error', reject);
-        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'HTTP listener failed'));
-        resolve(this.server.address() as AddressInfo);
-      });
-    });
+    this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), checkIntervalMs(this.#options)).unref();
+    return listen(this.server, this.#options, this.#log, 'HTTP listener failed');
   }
 
   /**
@@ -156,7 +146,6 @@ export class HttpServer implements FallbackListener {
     this.#drain.onRequestEnd();
   }
 
-  /** Ends requests whose bodies are overdue. */
   #cutOverdue(): void {
     this.#openRequests.cutOverdue(performance.now() - this.#options.requestTimeoutMs, ({ socket }) =>
       this.#onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
@@ -187,7 +176,6 @@ export class HttpServer implements FallbackListener {
     this.#dispatcher.dispatch(request, response, query, path);
   }
 
-  /** Upgrades have the same limits as requests. */
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // node:http has removed its own error listeners.
     socket.on('error', ignore);
@@ -226,7 +214,6 @@ export class HttpServer implements FallbackListener {
     if (closeAfterResponses(socket)) return;
     const responses = responsesOf(socket);
     if (isPipelined(socket) || responses.some(({ headersSent }) => headersSent)) {
-      // Flush first: the data may be a refusal.
       (socket as Socket).destroySoon();
       return;
     }
@@ -242,13 +229,11 @@ const ignore = (): void => {};
 const ALPN = 'http/1.1';
 const STRICT_TRANSPORT = 'strict-transport-security';
 
-/** Timeout checks per shortest timeout. */
 const TIMEOUT_CHECKS = 4;
 
 export const checkIntervalMs = ({ headersTimeoutMs, requestTimeoutMs }: HttpOptions): number =>
   Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
 
-/** Creates the node:http server with the limits of the options; it does not listen yet. */
 export function createListener(options: HttpOptions, upgrades: readonly HttpUpgrade[]): Server {
   const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, ownTimeMaxMs } = options;
   const server = createServer({
@@ -271,7 +256,6 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
   return server;
 }
 
-/** Replaces the connection listener of node:http. @returns the original. */
 export function interceptConnections(
   server: Server,
   onConnection: (socket: Socket) => void,

@@ -33,9 +33,6 @@ export interface FileReader {
   open(cid: string): Promise<ReadableFile | null>;
 }
 
-/** Storage of single blocks. */
-export type BlockReader = FileReader;
-
 export type IpfsServerOptions = ResponsePace &
   Readonly<{
     /** Open files; beyond them requests get OVERLOADED. */
@@ -64,7 +61,7 @@ const CANONICAL = /^b[a-z2-7]{58}$/;
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},
-  blocks: BlockReader | null = null,
+  blocks: FileReader | null = null,
 ): HttpRoutes {
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
   const get: HttpHandler = (request, response, query, path) => {
@@ -92,7 +89,7 @@ const asFiles = (files: FileReader): FileView => ({
 });
 
 /** Source: IPFS Trustless Gateway, `format=raw`, `Etag`. */
-const asBlocks = (blocks: BlockReader | null): FileView => ({
+const asBlocks = (blocks: FileReader | null): FileView => ({
   async open(cid) {
     const block = (await blocks?.open(cid)) ?? null;
     return block && { ...block, name: `${cid}.bin`, type: 'application/vnd.ipld.raw' };

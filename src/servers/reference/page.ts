@@ -65,7 +65,8 @@ const fieldRow = (name: string, schema: Schema, isRequired: boolean, description
 const table = (rows: readonly string[]): string =>
   rows.length === 0
     ? '<p>None.</p>'
-    : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Description</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+    : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Description</th></tr></thead>
+<tbody>${rows.join('')}</tbody></table>`;
 
 /** Rows of all members, nested ones with dots and brackets in their names. */
 function memberRows(schema: Schema, prefix = ''): string[] {

@@ -5,7 +5,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
-import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
+import { rateLimitHeaders } from '../rate-limit-headers.ts';
 
 /** The interface's client sends `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
 export const preflightHeaders: OutgoingHttpHeaders = {
@@ -48,18 +48,12 @@ export async function envelope({ message, result }: RestResponse): Promise<Buffe
   return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
-/** RateLimit headers (IETF draft ratelimit-headers-09) with the endpoint group as policy name. */
-function rateLimitHeaders(outcome: RestOutcome, { group }: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
-  const fields = rateLimitHeaderValues(group, outcome);
-  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
-}
-
 /** Response headers without content-length. */
 export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
   const retryAfter = outcome.failure?.retryAfter;
   return {
     ...COMMON,
-    ...rateLimitHeaders(outcome, route),
+    ...rateLimitHeaders(route.group, outcome),
     'x-upstream-calls': String(outcome.calls),
     ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
   };

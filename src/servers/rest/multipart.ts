@@ -78,7 +78,6 @@ class UploadReader {
   #ended = false;
   #bytes = 0;
   #bytesAtTick = 0;
-  /** Backpressure held the client up since the last tick. */
   #wasPaused = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, limits: UploadLimits) {
@@ -223,7 +222,6 @@ class UploadReader {
     };
   }
 
-  /** Busboy has parsed the whole body. */
   #finish(): void {
     if (this.#stream === null) {
       this.#end(new InvalidFields([{ field: FILE_PART, message: 'is missing: send the file as this part' }]));
@@ -242,7 +240,6 @@ class UploadReader {
     this.#wasPaused = this.#request.isPaused();
   }
 
-  /** @param failure - null when the body was complete and well formed. */
   #end(failure: Failure | null): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -276,11 +273,9 @@ const isValidSuffix = (first: number, second: number): boolean =>
  */
 export class DelimiterValidator {
   readonly #delimiter: Buffer;
-  /** Last bytes that may start a delimiter. A body starts as if after a line end. */
   #tail: Buffer = Buffer.from('\r\n');
   #isPastClose = false;
 
-  /** @param boundary - in the encoding that busboy uses. */
   constructor(boundary: string) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }

@@ -20,7 +20,6 @@ import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
 export type RestServerOptions = Readonly<{
   bodyMaxBytes: number;
-  /** Memory of JSON bodies of all requests; beyond it requests get OVERLOADED. */
   bodiesMaxBytes: number;
   upload: UploadLimits;
   proxies: TrustedProxies;
@@ -36,7 +35,6 @@ export const restServerOptions: RestServerOptions = {
 /** Path prefix of the interface; failures under it use its envelope. */
 export const REST_PREFIX = '/sol/';
 
-/** Routes of the REST interface, each path with and without a trailing slash. */
 export function restRoutes(
   restHandler: RestHandler,
   routes: readonly RestRoute[],

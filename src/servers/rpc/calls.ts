@@ -31,7 +31,6 @@ import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 /** Response to a body or one of its calls. No pieces: no response. */
 export type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitStatus };
 
-/** Response to a batch. Its writer releases the reservation. */
 export type BatchReply = Reply & { reservation: ResponseMemoryReservation };
 
 export type EnvelopeCall = Extract<EnvelopeItem, { kind: 'call' }>;
@@ -69,7 +68,6 @@ export class RpcCalls {
     return (network ?? this.options.network) as Network;
   }
 
-  /** @throws Failure as `decodeEnvelope`. */
   decode(body: Buffer): Envelope {
     return decodeEnvelope(body, this.options.envelope);
   }
@@ -105,7 +103,6 @@ export class RpcCalls {
     );
   }
 
-  /** Response to a single item that is not dispatched. */
   replyToSingle(item: UndispatchedItem, caller: Caller, admitted: AdmittedRequest | null = null): Reply {
     // Every HTTP request needs a response: that to a notification says why it was refused.
     const reply = this.#replyImmediately(item, item.kind === 'fault' ? item.id : NULL_ID, caller, admitted);
@@ -139,7 +136,6 @@ export class RpcCalls {
     }
   }
 
-  /** Response to one item of a batch. Calls beyond the response limit are not dispatched. */
   async #replyTo(
     item: EnvelopeItem,
     caller: Caller,
@@ -218,7 +214,6 @@ function joinReplies(replies: readonly Reply[]): Reply {
 const sharedEnding = (replies: readonly Reply[]): Ending =>
   sharedFailure(replies.map(({ ending }) => ending));
 
-/** Failure of a call; null for a response. */
 export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
@@ -242,7 +237,6 @@ export class ResponseMemoryReservation {
   #reservedBytes = 0;
   #hasExceeded = false;
 
-  /** @param answersMaxBytes - limit of this request. */
   constructor(budget: ByteBudget, answersMaxBytes: number) {
     this.#budget = budget;
     this.#answersMaxBytes = answersMaxBytes;
@@ -253,7 +247,6 @@ export class ResponseMemoryReservation {
     return this.#hasExceeded;
   }
 
-  /** @returns why the response may not be held, or null. */
   reserve(bytes: number): Failure | null {
     if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
       this.#hasExceeded = true;
@@ -268,7 +261,6 @@ export class ResponseMemoryReservation {
     return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
   }
 
-  /** Releases the memory when the response closes. */
   releaseAfter(response: ServerResponse): void {
     if (response.destroyed || response.socket?.destroyed === true) this.release();
     else response.once('close', () => this.release());

@@ -23,18 +23,12 @@ export const commonHeaders: readonly string[] = [
   ...Object.entries(corsHeaders).flat(),
 ];
 
-/** Response headers without content-length. */
 export function responseHeaders(limits: LimitStatus, retryAfter: number | undefined): HeaderList {
   const headers = [...commonHeaders];
   const fields = rateLimitHeaderValues('rpc', limits);
   if (fields !== null) headers.push('ratelimit-policy', fields[0], 'ratelimit', fields[1]);
   if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter));
   return headers;
-}
-
-export function limitHeaders(limits: LimitStatus): OutgoingHttpHeaders {
-  const fields = rateLimitHeaderValues('rpc', limits);
-  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
 }
 
 export function send(response: ServerResponse, status: number, headers: HeaderList, pieces: Buffer[]): void {

@@ -4,7 +4,6 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 
 export type RpcServerOptions = Readonly<{
   path: string;
-  /** Default network. */
   network: Network;
   /** Networks that a request may select. */
   served: () => readonly Network[];
@@ -15,7 +14,6 @@ export type RpcServerOptions = Readonly<{
   answersMaxBytes: number;
   /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchAnswersMaxBytes: number;
-  /** Calls of one batch in flight. */
   batchConcurrency: number;
   envelope: EnvelopeLimits;
   proxies: TrustedProxies;

@@ -7,7 +7,6 @@ import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-r
 import { pushOutcome, type RpcCalls, statusOfSingle } from './calls.ts';
 import { type HeaderList, responseHeaders, send } from './encode.ts';
 
-/** Responder of a single call on node:http. */
 export class SingleCallResponder implements Responder, StreamResponder {
   readonly #calls: RpcCalls;
   readonly #response: ServerResponse;
@@ -71,7 +70,6 @@ export class ResponseStreamWriter implements ResponseReader {
     response.writeHead(200, headers);
     response.write(prefix);
     response.on('drain', () => this.#source.resume());
-    // Harmless after the end.
     response.on('close', () => this.#source.cancel());
     this.#source.pipeTo(this);
   }

@@ -3,16 +3,16 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Envelope, EnvelopeItem } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { NULL_ID } from '../../protocol/response-envelope.ts';
-import { credentialOf, networkIn, SESSION_HEADER, sessionOf, traceparentOf } from '../caller.ts';
+import { callerOf } from '../caller.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { readBody } from '../http/decode.ts';
 import { refuse } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
+import { rateLimitHeaders } from '../rate-limit-headers.ts';
 import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
-import { limitHeaders, preflightHeaders, responseHeaders, send } from './encode.ts';
+import { preflightHeaders, responseHeaders, send } from './encode.ts';
 import { SingleCallResponder } from './responder.ts';
 
-/** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   const post: HttpHandler = (request, response, query) => handle(calls, request, response, query);
   const preflight: HttpHandler = (_request, response) => {
@@ -32,11 +32,7 @@ async function handle(
   response: ServerResponse,
   query: string,
 ): Promise<void> {
-  const client = calls.options.proxies.clientOf(request.socket, request.headers);
-  const traceparent = traceparentOf(request.headers);
-  const session = sessionOf(request.headers[SESSION_HEADER]);
-  const network = networkIn(query);
-  const caller: Caller = { credential: credentialOf(request, query), client, traceparent, session, network };
+  const caller = callerOf(request, request.socket, query, calls.options.proxies);
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
   const item = envelope.items[0] as EnvelopeItem;
@@ -67,7 +63,6 @@ function handleCall(calls: RpcCalls, call: EnvelopeCall, caller: Caller, respons
   });
 }
 
-/** Reads and decodes the body; null when the request was refused or the client has disconnected. */
 async function receive(
   calls: RpcCalls,
   request: IncomingMessage,
@@ -88,7 +83,7 @@ async function receive(
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
     const outcome = calls.recordInvalidRequest(thrown, bytes, NULL_ID, caller);
-    refuse(request, response, outcome.failure ?? thrown, limitHeaders(outcome));
+    refuse(request, response, outcome.failure ?? thrown, rateLimitHeaders('rpc', outcome));
     return null;
   }
 }

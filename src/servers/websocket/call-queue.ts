@@ -1,9 +1,7 @@
 export type CallQueueOptions = Readonly<{
-  /** Calls of one connection in flight; others wait. */
   callsInFlightMax: number;
   /** Waiting calls of one connection; beyond them a call gets OVERLOADED. */
   callsWaitingMax: number;
-  /** Bytes of the waiting calls. */
   callsWaitingMaxBytes: number;
 }>;
 
@@ -37,7 +35,6 @@ export class CallQueue {
     return new Promise((admit) => this.#waiting.push({ bytes, admit }));
   }
 
-  /** Passes the permit to the call that has waited longest. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) {
@@ -48,7 +45,6 @@ export class CallQueue {
     next.admit(true);
   }
 
-  /** Rejects all waiting calls. */
   close(): void {
     for (const { admit } of this.#waiting.splice(0)) admit(false);
     this.#waitingBytes = 0;

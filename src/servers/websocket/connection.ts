@@ -31,7 +31,6 @@ export class ClientSocket extends WebSocket {
     else super.close(code, reason);
   }
 
-  /** Closes with the close code and text of a failure. */
   end(failure: Failure): void {
     super.close(failure.row.close, closeReason(failure));
   }
@@ -39,16 +38,13 @@ export class ClientSocket extends WebSocket {
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 
-/** Parts shared by all connections of a server. */
 export type ConnectionContext = Readonly<{
   options: ConnectionOptions;
   callLimit: CallConcurrencyLimit;
   log: Logger;
-  /** Called once, when the socket is closed. */
   onClose(connection: Connection): void;
 }>;
 
-/** One WebSocket connection: socket, outbox, heartbeat and conversation. */
 export class Connection implements Peer, SocketListener, Backlog {
   readonly #socket: ClientSocket;
   readonly #transport: Socket;
@@ -60,7 +56,6 @@ export class Connection implements Peer, SocketListener, Backlog {
   readonly #heartbeat = new Heartbeat(performance.now());
   #isOpen = true;
   #draining = false;
-  /** Unmetered notifications and their bytes. */
   #messages = 0;
   #bytes = 0;
 
@@ -150,7 +145,6 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.end(new Failure('INTERNAL'));
   }
 
-  /** Queued data is sent before the close frame. */
   onClosing(): void {
     if (!this.#isOpen) return;
     this.#outbox.finish();
@@ -179,7 +173,6 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.onSettled();
   }
 
-  /** Closes the socket at once. */
   terminate(): void {
     this.#socket.terminate();
   }

@@ -14,21 +14,16 @@ import { type CallConcurrencyLimit, CallQueue, type CallQueueOptions } from './c
 import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
 import { batchFrame, errorBody } from './encode.ts';
 
-/** The client side of a connection. */
 export interface Peer {
   /** False as soon as the connection is closing. */
   readonly isOpen: boolean;
   /** The queue is full; no further calls are dispatched. */
   readonly isFull: boolean;
-  /** Sends a frame unless the connection is closing. */
   send(frame: Buffer): void;
   /** Sends the response to a call, whatever its size. */
   sendResponse(frame: Buffer): void;
-  /** Sends a metered notification. */
   sendNotification(frame: NotificationFrame): void;
-  /** Closes with the close code and text of a failure. */
   end(failure: Failure): void;
-  /** A message was answered. */
   onSettled(): void;
   /** Logs an unexpected exception and closes with INTERNAL. */
   onError(thrown: unknown): void;
@@ -36,9 +31,7 @@ export interface Peer {
 
 export type ConversationOptions = CallQueueOptions &
   Readonly<{
-    /** Calls of one batch in flight. */
     batchConcurrency: number;
-    /** Memory of batch responses until a batch is complete, shared with other servers. */
     responseBudget: ByteBudget;
     /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
     batchAnswersMaxBytes: number;
@@ -48,7 +41,6 @@ export type ConversationOptions = CallQueueOptions &
 /** Response to one call. No pieces: no response. */
 type Reply = Readonly<{
   pieces: Buffer[];
-  /** Response to a dispatched call. */
   isCallResponse: boolean;
   /** Subscription to start after the response is sent. */
   opened: OpenSubscription | null;
@@ -68,7 +60,6 @@ export class Conversation {
   readonly #options: ConversationOptions;
   readonly #callLimit: CallConcurrencyLimit;
   readonly #subscriptions: ClientSubscriptions;
-  /** Messages with outstanding responses. */
   #answering = 0;
   // Created with the first call: most connections only subscribe.
   #queue: CallQueue | null = null;
@@ -93,7 +84,6 @@ export class Conversation {
     return this.#answering > 0;
   }
 
-  /** Handles a message of the client. @returns the number of calls in it, at least 1. */
   receive(message: Buffer): number {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
     if (envelope === null || envelope.items.length === 0) {
@@ -111,7 +101,6 @@ export class Conversation {
     return envelope.items.length;
   }
 
-  /** Cancels calls and ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#starting ?? []) clearTimeout(timer);
@@ -149,7 +138,6 @@ export class Conversation {
     for (const reply of replies) this.#start(reply);
   }
 
-  /** Starts a subscription after its acknowledgement had time to arrive. */
   #start({ opened }: Reply): void {
     if (opened === null || this.#isClosed) return;
     this.#starting ??= new Set();
@@ -165,7 +153,6 @@ export class Conversation {
     else this.#peer.send(frame);
   }
 
-  /** @param reservation - of its batch; null for a single call. */
   async #reply(item: EnvelopeItem, reservation: ResponseMemoryReservation | null = null): Promise<Reply> {
     if (!this.#peer.isOpen) return noReply;
     if (item.kind !== 'call') return this.#replyToInvalid(item);
@@ -270,12 +257,10 @@ export class ClientSubscriptions {
     return this.#open.size;
   }
 
-  /** A subscription being opened; it has no id yet. */
   create(kind: SubscriptionKind): ClientSubscription {
     return new ClientSubscription(kind, this.#peer, this);
   }
 
-  /** Adds an opened subscription. @returns its id. */
   add(subscription: ClientSubscription, opened: OpenSubscription): number {
     this.#lastId += 1;
     subscription.opened = opened;
@@ -297,7 +282,6 @@ export class ClientSubscriptions {
     this.#open.delete(id);
   }
 
-  /** For a closed connection, whose session has ended the subscriptions. */
   clear(): void {
     this.#open.clear();
   }
@@ -305,7 +289,6 @@ export class ClientSubscriptions {
 
 export class ClientSubscription implements Subscriber {
   readonly kind: SubscriptionKind;
-  /** 0 until it is open. */
   id = 0;
   opened: OpenSubscription | null = null;
   readonly #peer: Peer;

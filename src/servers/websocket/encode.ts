@@ -39,7 +39,6 @@ export function closeReason({ code, row, facts }: Failure): string {
   return `${code}: ${row.text}${behind}${limit}`.slice(0, CLOSE_REASON_MAX_BYTES);
 }
 
-/** JSON of the `error` member. */
 export const errorBody = (refusal: Failure | RpcError): Buffer =>
   refusal instanceof RpcError
     ? Buffer.from(writeJson({ code: refusal.code, message: refusal.message, data: refusal.data }))
@@ -56,7 +55,6 @@ const faults: Readonly<Record<number, FailureCode>> = {
 
 const TOO_LARGE = 1009;
 
-/** @param messageMaxBytes - message limit of this client. */
 export function faultOf(code: number, messageMaxBytes: number): Failure {
   const facts = code === TOO_LARGE ? { messageMaxBytes } : {};
   return new Failure(faults[code] ?? 'MALFORMED_FRAME', { facts });

@@ -10,14 +10,7 @@ import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
-import {
-  credentialOf,
-  networkIn,
-  networkRefusal,
-  SESSION_HEADER,
-  sessionOf,
-  traceparentOf,
-} from '../caller.ts';
+import { callerOf, networkRefusal } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import { refuse, refuseSocket } from '../http/encode.ts';
@@ -37,7 +30,6 @@ export type WebSocketOptions = ConnectionOptions &
     connectionsMax: number;
     /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
     allCallsInFlightMax: number;
-    /** Time to wait for the client's close frame. */
     closeTimeoutMs: number;
     proxies: TrustedProxies;
   }>;
@@ -70,7 +62,6 @@ const FRAGMENTS_MAX = 128;
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
-/** JSON-RPC over WebSocket: handshakes and connections. */
 export class WebSocketDialect implements HttpUpgrade {
   readonly protocol = 'websocket';
   readonly paths: readonly string[];
@@ -99,7 +90,6 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.size;
   }
 
-  /** Responses to requests without an upgrade. */
   get routes(): HttpRoutes {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
@@ -119,7 +109,7 @@ export class WebSocketDialect implements HttpUpgrade {
     try {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
-      const caller = this.#callerOf(request, socket, query);
+      const caller = callerOf(request, socket, query, this.#options.proxies);
       const session = this.#connect(caller, onEnd);
       connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
@@ -142,26 +132,13 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  #callerOf(request: IncomingMessage, socket: Socket, query: string): Caller {
-    const client = this.#options.proxies.clientOf(socket, request.headers);
-    const traceparent = traceparentOf(request.headers);
-    const session = sessionOf(request.headers[SESSION_HEADER]);
-    return {
-      credential: credentialOf(request, query),
-      client,
-      traceparent,
-      session,
-      network: networkIn(query),
-    };
-  }
-
   /**
    * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
    * refused. UPGRADE_REQUIRED if it would succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
-      const caller = this.#callerOf(request, request.socket, query);
+      const caller = callerOf(request, request.socket, query, this.#options.proxies);
       this.#connect(caller, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
@@ -170,7 +147,6 @@ export class WebSocketDialect implements HttpUpgrade {
     }
   }
 
-  /** @returns null when the client has disconnected. */
   #completeHandshake(
     request: IncomingMessage,
     socket: Socket,
@@ -204,7 +180,6 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Pongs go through the outbox.
     autoPong: false,
     WebSocket: ClientSocket,
     maxPayload: messageMaxBytes,
@@ -216,7 +191,6 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 }
 
 export type ConnectionsOptions = Readonly<{
-  /** Sweep interval. */
   lookIntervalMs: number;
   /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
   queuesMaxBytes: number;
