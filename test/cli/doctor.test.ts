@@ -116,7 +116,7 @@ describe('solway doctor', () => {
     const { code, out } = await doctor(...args);
     expect(code).toBe(1);
     expect(out).toContain('BAD   upstream devnet-1 (devnet): It belongs to mainnet-beta, not to devnet.');
-    expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): No connection can be made.');
+    expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): Connection failed.');
     expect(out).not.toContain(SECRET);
   });
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 it('adds a node once it is forced, lists and removes it, and shows nothing of where it is', async () => {
   const refused = await upstream('add', 'second', ...node);
-  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('No connection can be made.') });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Connection failed.') });
   expect(refused.err).toMatch(/To take it all the same, add --force\.\n$/);
   expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
     code: 0,

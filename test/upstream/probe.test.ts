@@ -95,6 +95,6 @@ describe('the probe of a node', () => {
 
   it('says what to do about a node that is not there', async () => {
     const report = await probeNode({ name: 'n', url: await deadUrl() }, 'devnet');
-    expect(report.findings[0]!.finding).toBe('No connection can be made.');
+    expect(report.findings[0]!.finding).toBe('Connection failed.');
   });
 });

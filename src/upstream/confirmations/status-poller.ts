@@ -214,7 +214,7 @@ function readTip(body: Buffer): Tip {
 }
 
 const readValidity = (body: Buffer): boolean =>
-  objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;
+  objectOf(parseJson(body.toString('latin1')), 'response').value === true;
 
 /** Calls a node other than `excludedNode`. @returns null if none responds. */
 export type OtherNodeQuery = (call: Call, excludedNode: string) => Promise<RpcResponse | null>;

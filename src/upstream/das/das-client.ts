@@ -143,7 +143,7 @@ export class DasClient {
     server.recordOutcome(isBroken ? { kind: 'garbage' } : outcome, elapsedMs);
     if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') {
       const logFields = { server: server.name, network: server.network, method: call.method };
-      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'a DAS server gave no answer');
+      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'DAS request failed');
     }
     return serverResult;
   }

@@ -90,7 +90,7 @@ export class HealthMonitor {
     try {
       await this.#poll(watched);
     } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
+      this.#log.error({ err, node: watched.node.name }, 'health check failed with an internal error');
     }
     watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
@@ -118,7 +118,7 @@ export class HealthMonitor {
     if (chains === null) return;
     this.#log.error(
       { network, chains: Object.fromEntries(chains) },
-      'upstream nodes of one network belong to different chains: only one is served; run solway doctor',
+      'upstream nodes of one network belong to different chains; only one chain is served; run solway doctor',
     );
   }
 
@@ -141,7 +141,7 @@ export class HealthMonitor {
       const { genesisHash } = node;
       this.#log.error(
         { ...fields, genesisHash },
-        'upstream node belongs to another chain than its network: it is not asked',
+        'upstream node belongs to the wrong chain; it receives no calls',
       );
     } else if (state === 'healthy') this.#log.info(fields, 'upstream node is healthy');
     else this.#log.warn(fields, `upstream node is ${state}`);

@@ -109,7 +109,7 @@ export class BodyStreamer implements BodyFlow {
     const request = this.#request;
     this.end();
     if (request !== null) request.isSettled = true;
-    this.#connection.close(new Error('no longer wanted'));
+    this.#connection.close(new Error('aborted'));
   }
 
   #isStreamable({ isStreamOffered }: HttpRequest): boolean {

@@ -67,7 +67,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now = performance.now()): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {
-      request.settle(connectionLost(false, new Error('the connections to the node are closed')));
+      request.settle(connectionLost(false, new Error('connection pool closed')));
       return request;
     }
     this.#sweeper.start();
@@ -81,7 +81,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   close(): void {
     this.#isClosed = true;
     this.#sweeper.stop();
-    const cause = new Error('the connections to the node were closed');
+    const cause = new Error('connection pool closed');
     for (const connection of [...this.#connections]) connection.close(cause);
     this.#failWaiting(cause);
   }
@@ -129,7 +129,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (shared !== undefined && shared.inFlight > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
-      idle.close(new Error('unused for too long'));
+      idle.close(new Error('idle timeout'));
     }
     return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
   }
@@ -165,7 +165,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   /** Closes a connection that only discards responses. @returns false if there is none. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
-    lingering?.close(new Error('its place is needed'));
+    lingering?.close(new Error('connection limit reached'));
     return lingering !== undefined;
   }
 

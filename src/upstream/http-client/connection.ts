@@ -125,7 +125,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     if (this.isLingering) this.#endLingering(now);
     else if (this.#inFlight.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil)
-      this.close(new Error(this.isConnecting ? 'no connection in time' : 'unused'));
+      this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
 
   /** Fails all requests in flight. */
@@ -188,7 +188,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
       const request = this.#inFlight.first;
       // An unsolicited response would be taken for the response to the next request.
       if (request === null || !request.isSent) {
-        this.close(new Error('bytes that nobody asked for'));
+        this.close(new Error('unsolicited response'));
         return;
       }
       this.#reader.streamThreshold = this.#streamer.streamThresholdFor(request);
@@ -219,7 +219,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     if (readState === 'whole') this.#onResponseComplete(request, moreFollows);
     else if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
     else if (readState === 'no-room') this.#abortRequest(request, overBudget, true);
-    else this.close(new Error('not the HTTP that was asked for'));
+    else this.close(new Error('invalid HTTP response'));
   }
 
   #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
@@ -231,13 +231,13 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#detach(request);
     const isAlone = this.#inFlight.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
-      this.close(new Error('used up'));
+      this.close(new Error('keep-alive ended'));
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })
         : endStream(request, bodyListener, body);
     if (this.#state === 'closed') return;
-    if (!isValid) this.close(new Error('an answer to something else'));
+    if (!isValid) this.close(new Error('response does not match the request'));
     else this.#onIdle(keepAliveMs);
   }
 
@@ -247,7 +247,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
     const now = performance.now();
     this.#waitsUntil = now + idleMs;
-    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('used up'));
+    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('keep-alive ended'));
     else this.#context.onAvailable(this, now);
   }
 
@@ -263,7 +263,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 
   #endLingering(now: number): void {
-    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('given up'));
+    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('request aborted'));
   }
 
   #abortExpired(now: number): void {
@@ -286,7 +286,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     const bodyListener = request === this.#inFlight.first ? this.#streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
     if (isBlocking || !request.isSent) this.#detach(request);
-    if (isBlocking) this.close(new Error('given up'));
+    if (isBlocking) this.close(new Error('request aborted'));
     notifyFailed(request, bodyListener, exchange);
     if (this.#state === 'open' && this.#inFlight.first === null)
       this.#context.onAvailable(this, performance.now());

@@ -40,7 +40,7 @@ export type OffChainCounts = {
 };
 
 /** Shared: thousands of fetches may be aborted at once. */
-const ABORTED = new Error('no longer wanted');
+const ABORTED = new Error('aborted');
 
 /** Counter per result. */
 const ends = {

@@ -159,7 +159,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const { network, answerMaxBytes } = this.#listener;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes } : { network };
     const reader = this.#reader;
-    this.#failure = new Failure(code, { facts, cause: new Error(`a long answer broke off: ${end}`) });
+    this.#failure = new Failure(code, { facts, cause: new Error(`streamed response aborted: ${end}`) });
     this.#finish(end);
     reader?.onError(this.#failure);
   }

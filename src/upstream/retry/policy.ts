@@ -255,7 +255,7 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);
   const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
-  const cause = new Error(history.join('; ') || 'no node could be asked');
+  const cause = new Error(history.join('; ') || 'no node available');
   if (state.isTooLarge && outcome?.kind !== 'aborted') {
     const { answerMaxBytes } = state.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });

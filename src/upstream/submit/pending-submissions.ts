@@ -195,7 +195,7 @@ export class PendingSubmissions {
   #shedOne(): void {
     const most = this.#byCount.findLast((set) => set.size > 0);
     const [first] = most ?? [];
-    if (first === undefined) throw new RangeError('nothing is followed, and yet there is no room');
+    if (first === undefined) throw new RangeError('no pending submission to shed');
     this.#shed++;
     this.#end(first, { name: 'shed', ...notLanded });
   }

@@ -61,7 +61,10 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
-      this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
+      this.#parts.log.warn(
+        { transactions },
+        'shutting down with pending transactions; nodes continue to rebroadcast them',
+      );
     }
     this.#parts.targets.close();
   }

@@ -119,7 +119,7 @@ describe('the connections to a node', () => {
   });
 });
 
-describe('bytes that nobody asked for', () => {
+describe('unsolicited response', () => {
   it('are never the answer to the next request', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id)) + http(envelope(id + 1, '"forged"'))));
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
