@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 import { methods } from '../../src/protocol/methods.ts';
-import { sendAttempt } from '../../src/upstream/retry/attempt.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { locateResponse } from '../../src/upstream/response/parse-response.ts';
+import { sendAttempt } from '../../src/upstream/retry/attempt.ts';
 import type { ClientKind, ClientMessage, ClientOrder } from './messages.ts';
 
 /**

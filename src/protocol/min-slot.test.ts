@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { slot } from '../solana/units.ts';
 import { MinSlot } from './min-slot.ts';
 
-describe('the floor of a reader', () => {
-  it('rises with what was told, and never falls', () => {
+describe('MinSlot', () => {
+  it('rises with observed slots and never falls', () => {
     const floor = new MinSlot();
     expect(floor.at('confirmed')).toBe(0n);
     floor.raise('confirmed', slot(9n));
@@ -11,7 +11,7 @@ describe('the floor of a reader', () => {
     expect(floor.at('confirmed')).toBe(9n);
   });
 
-  it('leaves what is settled more as old as it is, and holds what is settled less to the same', () => {
+  it('raises weaker commitments only', () => {
     const floor = new MinSlot();
     floor.raise('processed', slot(105n));
     floor.raise('finalized', slot(73n));

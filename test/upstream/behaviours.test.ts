@@ -31,12 +31,12 @@ import { truncated } from './mock/truncated.ts';
 import { wrongId } from './mock/wrong-id.ts';
 import { wrongNetwork } from './mock/wrong-network.ts';
 
-/** Each kind of bad node beside a good one, and alone: what whoever asks is told, and what the node is known for. */
+/** Each kind of bad node beside a good one and alone: the caller's result and the node's state. */
 
 const GOOD = '{"context":{"slot":5000},"value":7}';
 const STALE = '{"context":{"slot":4000},"value":6}';
 let slotNow = 5_000;
-/** Moves on with every poll of anybody. */
+/** Advances with every poll. */
 const head = (): number => slotNow++;
 const genesis = genesisHashes.devnet;
 const good = reporting({ slot: head, genesis, result: GOOD });
@@ -48,7 +48,7 @@ const limits: Partial<UpstreamLimits> = {
   ...{ reconnectMaxMs: 50, restWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
 };
 
-/** For one that is slow, and only that, also where the machine is. */
+/** For slow nodes, and slow machines. */
 const patient: Partial<UpstreamLimits> = { attemptTimeoutMs: 4_500, timeoutMs: 4_500, pollTimeoutMs: 4_500 };
 
 const balance = call('getBalance', ['x', { commitment: 'processed' }]);
@@ -58,9 +58,9 @@ const index = call('getTokenAccountsByOwner', ['x', { programId: 'y' }]);
 type Row = Readonly<{
   name: string;
   node: Behaviour | NodeConfig;
-  /** The state in which it is known in the end. */
+  /** Final state of the node. */
   state: NodeStatus['state'];
-  /** What is told where it is the only one. */
+  /** Result if it is the only node. */
   alone: string;
   asked?: Call;
   limits?: Partial<UpstreamLimits>;
@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
   { name: 'wrong network', node: wrongNetwork(old), state: 'wrong-chain', alone: STALE },
 ];
 
-/** What whoever asks is told: the result, or what the failure is called. */
+/** Result, or code of the failure. */
 const told = (scene: Scene, asked: Call): Promise<string> =>
   request(scene.pool, asked).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : `JSON-RPC ${errorCode}`),
@@ -138,7 +138,7 @@ async function alone({ node, asked = balance, limits: own }: Row): Promise<strin
   }
 }
 
-describe('A node that is bad in its own way', () => {
+describe('bad nodes', () => {
   const lines = new Map<string, string>();
   afterAll(() => {
     const title = ['the bad node', 'right', 'slowest', 'known as', 'what is told where it is the only one'];
@@ -147,7 +147,7 @@ describe('A node that is bad in its own way', () => {
   });
 
   it.concurrent.each(rows)(
-    '$name: costs no read that another can answer, and comes to $alone alone',
+    '$name: fails no read that another node can answer, and gives $alone alone',
     async (row) => {
       const [{ answers, state, slowestMs }, only] = await Promise.all([besideGood(row), alone(row)]);
       const right = answers.filter((answer) => answer === GOOD).length;

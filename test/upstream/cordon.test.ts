@@ -13,8 +13,8 @@ const askTimes = async (times: number): Promise<void> => {
 };
 const requests = (): number[] => scene.mocks.map(({ received }) => received.length);
 
-describe('a node that the operator cordons', () => {
-  it('gets no call until it is uncordoned, and says why', async () => {
+describe('cordoned node', () => {
+  it('receives no calls until uncordoned and shows the reason', async () => {
     scene = await stage([healthy(), healthy()]);
     expect(scene.pool.cordon('devnet', 'node-1', 'new disks')).toBe(true);
     await askTimes(20);
@@ -29,7 +29,7 @@ describe('a node that the operator cordons', () => {
     expect(scene.pool.status()[1]!.reason).toBe('taken out of service by the operator');
   });
 
-  it('is asked all the same when every other is cordoned too, and says so', async () => {
+  it('is used when all nodes are cordoned, and shows that', async () => {
     scene = await stage([healthy(), healthy()]);
     scene.pool.cordon('devnet', 'node-1', 'a');
     scene.pool.cordon('devnet', 'node-2', 'b');
@@ -40,7 +40,7 @@ describe('a node that the operator cordons', () => {
     expect(first!.state).not.toBe('cordoned');
   });
 
-  it('must be one that there is', async () => {
+  it('must exist', async () => {
     scene = await stage([healthy()]);
     expect(scene.pool.cordon('devnet', 'node-9', '')).toBe(false);
     expect(scene.pool.cordon('testnet', 'node-1', '')).toBe(false);
@@ -48,12 +48,12 @@ describe('a node that the operator cordons', () => {
   });
 });
 
-describe('the trace of a call', () => {
-  it('hears of every attempt in order, with its node, its times and what it came to', async () => {
+describe('call trace', () => {
+  it('records every attempt in order with node, times and outcome', async () => {
     scene = await stage([dyingAfterRequest, healthy()]);
     const before = performance.now();
     let attempts: CallAttempt[] = [];
-    // Which of the two is asked first is left to chance.
+    // The first node is random.
     for (let i = 0; i < 100 && attempts.length < 2; i++) {
       attempts = [];
       const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };

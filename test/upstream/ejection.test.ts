@@ -19,14 +19,14 @@ const askTimes = async (times: number): Promise<string[]> => {
   return told;
 };
 
-/** A slot that has moved whenever it is asked for. */
+/** Advances with every read. */
 const moving = (from: number): (() => number) => {
   let slot = from;
   return () => slot++;
 };
 
-describe('a node that calls itself healthy is passed over', () => {
-  it('while it receives shreds and does not replay them', async () => {
+describe('node that reports itself healthy is skipped', () => {
+  it('while it receives shreds but does not replay', async () => {
     scene = await stage([
       reporting({ slot: 5_000, shreds: 5_200, result: '1' }),
       reporting({ slot: 5_000, result: '2' }),
@@ -40,7 +40,7 @@ describe('a node that calls itself healthy is passed over', () => {
     await until(() => stateOf('node-1') === 'healthy');
   });
 
-  it('while its slot stands still and others go on, and each change is said once', async () => {
+  it('while its slot does not advance, and logs each change once', async () => {
     scene = await stage(
       [reporting({ slot: 5_000, result: '1' }), reporting({ slot: moving(5_000), result: '2' })],
       {
@@ -57,7 +57,7 @@ describe('a node that calls itself healthy is passed over', () => {
     expect(told.map(({ state }) => state)).toEqual(['healthy', 'behind', 'healthy']);
   });
 
-  it('while it tells of slots that the only other one cannot have come to', async () => {
+  it('while it reports slots the only other node cannot have reached', async () => {
     scene = await stage([
       reporting({ slot: moving(5_000), result: '1' }),
       reporting({ slot: 5_001, result: '2' }),
@@ -70,7 +70,7 @@ describe('a node that calls itself healthy is passed over', () => {
     expect(new Set(await askTimes(10))).toEqual(new Set(['1']));
   });
 
-  it('and asked all the same when nobody else is better', async () => {
+  it('but used without a better node', async () => {
     const frozen = reporting({ slot: 5_000, shreds: 5_500, result: '1' });
     scene = await stage([frozen, frozen]);
     scene.pool.start();
@@ -79,13 +79,13 @@ describe('a node that calls itself healthy is passed over', () => {
   });
 });
 
-/** Tells its slot, and fails at everything else. */
+/** Answers polls for its slot and fails all calls. */
 const broken: Behaviour = (request, reply, socket) => {
   if (request.method === 'getSlot') healthy()(request, reply, socket);
   else send(reply, 'oops', 500);
 };
 
-/** Many calls at once, so that each node gets some, until the first is known for what becomes of them. */
+/** Sends calls until the node's failures are known. */
 async function untilKnown(): Promise<void> {
   const { pool } = scene;
   const told: string[] = [];
@@ -95,12 +95,12 @@ async function untilKnown(): Promise<void> {
     return stateOf('node-1') === 'failing';
   });
   await until(() => pool.status().every(({ inFlight }) => inFlight === 0));
-  // Customers were taken from it to the other one, each time.
+  // Calls moved to the other node each time.
   expect(new Set(told)).toEqual(new Set(['2']));
 }
 
-describe('a node whose calls fail while its polls do not', () => {
-  it('is tried with copies of calls whose answers nobody gets, and comes back for good answers', async () => {
+describe('node that answers polls but fails calls', () => {
+  it('is tested with mirrored calls and re-admitted after successes', async () => {
     scene = await stage([broken, healthy('2')], {
       circuitFailuresMax: 1_000,
       copyShare: 1,
@@ -119,7 +119,7 @@ describe('a node whose calls fail while its polls do not', () => {
     expect(reasonOf('node-1')).toBeNull();
   });
 
-  it('is re-admitted by answered polls without any traffic, and ejected again by one failed call', async () => {
+  it('is re-admitted by polls without traffic and ejected again by one failed call', async () => {
     scene = await stage([broken, healthy('2')], { circuitFailuresMax: 1_000, copyShare: 0 });
     const { pool, mocks } = scene;
     pool.start();
@@ -135,7 +135,7 @@ describe('a node whose calls fail while its polls do not', () => {
     expect(stateOf('node-1')).toBe('healthy');
   });
 
-  it('gets no copy of what is heavy or has an effect', async () => {
+  it('receives no mirrored scans or writes', async () => {
     scene = await stage([broken, healthy('2')], {
       circuitFailuresMax: 1_000,
       copyShare: 1,

@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(others.splice(0).map((mock) => mock.close()));
 });
 
-/** Those of the stage. */
+/** Limits of the fixture. */
 const limits = {
   ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, restMs: 60 },
   ...{ pollIntervalMs: 30, pollTimeoutMs: 2_000 },
@@ -37,14 +37,14 @@ const nodesAre = (...nodes: NodeConfig[]): void => scene.pool.change({ devnet: n
 const askTimes = async (times: number): Promise<void> => {
   for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
-/** Nodes are drawn by lot: asks until it was this one's turn. */
+/** Node selection is random: calls until the condition holds. */
 const askUntil = async (condition: () => boolean): Promise<void> => {
   for (let i = 0; i < 5_000 && !condition(); i++) await askTimes(1);
   expect(condition()).toBe(true);
 };
 
-describe('nodes of a pool that answers', () => {
-  it('that are added are asked, and those that are removed are not', async () => {
+describe('changing nodes of a running pool', () => {
+  it('uses added nodes and stops using removed ones', async () => {
     scene = await stage([healthy()], limits);
     const [first] = scene.mocks as [MockNode];
     const second = await another(healthy());
@@ -57,7 +57,7 @@ describe('nodes of a pool that answers', () => {
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['second']);
   });
 
-  it('stay as they are, all of them, where one of those that are to come cannot be made', async () => {
+  it('keeps all nodes if a new one is invalid', async () => {
     scene = await stage([healthy()], limits);
     const second = configOf('second', await another(healthy()));
     const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
@@ -65,13 +65,13 @@ describe('nodes of a pool that answers', () => {
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
   });
 
-  it('with a percent sign in a password that begins no escape are as they are written', async () => {
+  it('accepts an invalid percent escape in a password', async () => {
     scene = await stage([healthy()], limits);
     nodesAre({ name: 'kept', url: 'http://u:50%off@127.0.0.1:1/' });
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['kept']);
   });
 
-  it('that are removed finish what is under way', async () => {
+  it('lets removed nodes finish their calls', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = (request, reply) => void replies.push(() => healthy('7')(request, reply, null!));
     scene = await stage([slow], limits);
@@ -82,7 +82,7 @@ describe('nodes of a pool that answers', () => {
     expect((await answer).body.toString()).toBe('7');
   });
 
-  it('that stay keep what is known of them, and those with another address do not', async () => {
+  it('keeps the state of unchanged nodes but not of changed addresses', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
     await askUntil(() => first.received.length > 0 && second.received.length > 0);
@@ -91,7 +91,7 @@ describe('nodes of a pool that answers', () => {
     await askUntil(() => second.received.some(({ path }) => path === '/other'));
   });
 
-  it('stay what they are known for when limits change, which hold from then on', async () => {
+  it('keeps node state when limits change', async () => {
     const dead = { name: 'dead', url: await deadUrl() };
     scene = await stage([dead, healthy()], { ...limits, pollIntervalMs: 10, circuitOpenMs: 60_000 });
     scene.pool.start();
@@ -102,7 +102,7 @@ describe('nodes of a pool that answers', () => {
     scene.mocks[0]!.become((...given) => (given[0].method === 'getBalance' ? silent : healthy())(...given));
     const underWay: Promise<unknown>[] = [];
     await until(() => {
-      // A look at the node takes its one place for a moment, too.
+      // A health check briefly occupies the only slot, too.
       if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(request(scene.pool, call('getBalance')));
       for (const asked of underWay) asked.catch(() => undefined);
       return scene.mocks[0]!.count('getBalance') === 1;
@@ -113,7 +113,7 @@ describe('nodes of a pool that answers', () => {
     await Promise.allSettled(underWay);
   });
 
-  it('stay out of service when their limits change', async () => {
+  it('keeps cordons when limits change', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
     scene.pool.cordon('devnet', 'node-1', 'new disks');
@@ -123,7 +123,7 @@ describe('nodes of a pool that answers', () => {
     expect([first, second].map(({ received }) => received.length)).toEqual([0, 20]);
   });
 
-  it('may be none for a while', async () => {
+  it('may remove all nodes', async () => {
     scene = await stage([healthy()], limits);
     nodesAre();
     await expect(request(scene.pool, call('getBalance'))).rejects.toThrow(Failure);
@@ -132,10 +132,10 @@ describe('nodes of a pool that answers', () => {
   });
 });
 
-describe('what calls share while nodes come and go', () => {
+describe('shared state across node changes', () => {
   const sticky = { ...limits, choice: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
 
-  it('is the node that they stay at, though another is quicker, and what was said of nodes already', async () => {
+  it('keeps the sticky primary and reported states', async () => {
     scene = await stage([slow(30, healthy()), healthy()], sticky);
     const [first, second] = scene.mocks as [MockNode, MockNode];
     scene.pool.start();
@@ -155,7 +155,7 @@ describe('what calls share while nodes come and go', () => {
     await askUntil(() => second.received.length + third.received.length > 0);
   });
 
-  it('is the look at calls that are late: those are put to a second node that began before', async () => {
+  it('keeps hedging calls that started before', async () => {
     const late = { timeoutMs: 20_000, attemptTimeoutMs: 20_000, hedgeMinMs: 50, hedgeMaxMs: 50 };
     const hedging = { ...sticky, ...late };
     scene = await stage([silent, healthy('7')], hedging);
@@ -169,7 +169,7 @@ describe('what calls share while nodes come and go', () => {
   });
 });
 
-it('A node that leaves is there for calls that began under a longer time than calls have now', async () => {
+it('keeps a removed node for calls with an earlier, longer timeout', async () => {
   scene = await stage([healthy(), healthy('7')], limits);
   const [a, b] = scene.mocks.map((mock, at) => configOf(`node-${at}`, mock)) as [NodeConfig, NodeConfig];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -189,8 +189,8 @@ it('A node that leaves is there for calls that began under a longer time than ca
   sets.stop();
 });
 
-describe('a node that the operator drains', () => {
-  it('gets no call, also where it is the last, until it is put back', async () => {
+describe('drained node', () => {
+  it('receives no calls, even as the last one, until it is undrained', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = ({ id }, reply) =>
       void replies.push(() => send(reply, `{"jsonrpc":"2.0","result":1,"id":${id}}`));

@@ -66,7 +66,7 @@ function settle(node: ManualNode, end: End): void {
 
 type Told = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
 
-/** Puts a call to nodes whose answers come as the steps say, and to the end with good ones. */
+/** Runs a call with scripted node responses, then good ones. */
 function play(method: string, count: number, steps: readonly Step[]) {
   const nodes = Array.from({ length: count }, (_, index) => new ManualNode(`node-${index}`, limits));
   const group = new NodeGroup(nodes, limits);
@@ -93,7 +93,7 @@ function play(method: string, count: number, steps: readonly Step[]) {
     if (open.length === 0) return;
     sent.push(how);
     settle(open[which % open.length]!, how);
-    // Nobody is left waiting for a good answer that has come.
+    // A good response ends the call.
     if (how === 'good') expect(isOver()).toBe(true);
   };
   note();
@@ -121,7 +121,7 @@ const outcomeTold = fc.record({
   steps: fc.array(step, { maxLength: 25 }),
 });
 
-it('A read is told of once, whatever its nodes do and in whatever order, and leaves nothing behind', () => {
+it('a read ends exactly once for any outcomes in any order, without leftovers', () => {
   fc.assert(
     fc.property(
       outcomeTold,
@@ -140,7 +140,7 @@ it('A read is told of once, whatever its nodes do and in whatever order, and lea
   );
 });
 
-it.each(['requestAirdrop', 'getAsset'])('What must not happen twice is sent once: %s', (method) => {
+it.each(['requestAirdrop', 'getAsset'])('a non-repeatable call is sent once: %s', (method) => {
   fc.assert(
     fc.property(outcomeTold, ({ count, steps }) => {
       const { told, most, inFlight, sent } = play(method, count, steps);

@@ -12,7 +12,7 @@ const askTimes = async (times: number): Promise<void> => {
 const busy = (): number[] =>
   scene.mocks.flatMap(({ received }, index) => (received.length > 0 ? [index] : []));
 
-it('Calls whose choice is sticky stay at one node, and leave it at once when it is cordoned', async () => {
+it('sticky calls stay at one node and leave it at once when it is cordoned', async () => {
   scene = await stage([healthy(), healthy(), healthy()], { choice: 'sticky' });
   scene.pool.start();
   await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));

@@ -24,8 +24,8 @@ function mark(now = 1_000): (EjectionReason | null)[] {
   return nodes.map(({ ejectionReason }) => ejectionReason);
 }
 
-describe('a node is passed over for its last calls', () => {
-  it('when far too many of them failed, and there were enough', () => {
+describe('updateEjections ejects a node', () => {
+  it('for a high failure ratio over enough attempts', () => {
     note(0, 10, 'failed');
     note(1, 9, 'failed');
     note(1, 3, 'answered');
@@ -36,7 +36,7 @@ describe('a node is passed over for its last calls', () => {
     expect(mark()).toEqual(['failing', 'failing', null]);
   });
 
-  it('when too many of them were throttled', () => {
+  it('for a high throttling ratio', () => {
     note(0, 5, 'throttled');
     note(0, 6, 'answered');
     note(1, 4, 'throttled');
@@ -44,7 +44,7 @@ describe('a node is passed over for its last calls', () => {
     expect(mark()).toEqual(['throttling', null, null]);
   });
 
-  it('when most answers take long, and much longer than those of the others', () => {
+  it('for latencies far above those of the other nodes', () => {
     note(0, 12, 'answered', 4_000);
     expect(mark()).toEqual([null, null, null]);
     note(1, 12, 'answered', 100);
@@ -52,7 +52,7 @@ describe('a node is passed over for its last calls', () => {
     expect(mark()).toEqual(['slow', null, 'slow']);
   });
 
-  it('until it gave some good answers in a row, or for as long as that may last', () => {
+  it('until enough successful calls, or the maximum time', () => {
     note(0, 11, 'failed');
     mark();
     const good = {

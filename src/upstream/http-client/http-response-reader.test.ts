@@ -9,7 +9,7 @@ const budget = new ByteBudget(() => ROOM);
 let reader: HttpResponseReader | null = null;
 afterEach(() => reader?.free());
 
-/** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
+/** Feeds the pieces as separate reads of one buffer, and stops where the reader does. */
 function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): HttpResponseReader {
   reader?.free();
   reader = new HttpResponseReader({ answerMaxBytes }, budget);
@@ -27,19 +27,19 @@ const text = (head: readonly string[], body = ''): Buffer =>
   Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 const whole = (bytes: Buffer): HttpResponseReader => readIn([bytes]);
 
-/** Every way to cut the bytes in two, and all of them byte by byte. */
+/** All splits in two, and byte by byte. */
 function splits(bytes: Buffer): Buffer[][] {
   const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
   return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];
 }
 
-describe('the room that a response takes', () => {
+describe('response memory', () => {
   const LONG = 100_000_000;
   const head = text(['HTTP/1.1 200 OK', `content-length: ${LONG}`], '{"jsonrpc"');
   const piece = Buffer.alloc(60_000, 0x61);
   const chunk = Buffer.concat([Buffer.from('ea60\r\n'), piece, Buffer.from('\r\n')]);
 
-  it('is hardly any as long as its length is only announced, and none when it is over', () => {
+  it('is small while a length is only announced, and released at the end', () => {
     expect(readIn([head], LONG).readState).toBe('more');
     expect(budget.reservedBytes).toBeLessThanOrEqual(65_536);
     reader?.free();
@@ -52,14 +52,14 @@ describe('the room that a response takes', () => {
       'in chunks',
       [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
     ],
-  ])('is no more than there is: %s it is given up', (_name, pieces) => {
+  ])('is limited: %s is rejected', (_name, pieces) => {
     expect(readIn(pieces, LONG).readState).toBe('no-room');
     expect(budget.reservedBytes).toBeLessThanOrEqual(ROOM);
     reader?.free();
     expect(budget.reservedBytes).toBe(0);
   });
 
-  it('is as much as it has, and no more, when it is whole', () => {
+  it('equals the size of a complete response', () => {
     const bytes = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
     const whole = Buffer.concat([text(['HTTP/1.1 200 OK', 'content-length: 90000']), bytes]);
     const cuts = Array.from({ length: 13 }, (_, at) => whole.subarray(at * 7_000, (at + 1) * 7_000));
@@ -69,7 +69,7 @@ describe('the room that a response takes', () => {
   });
 });
 
-describe('a response', () => {
+describe('HttpResponseReader', () => {
   it.each([
     ['of known length', text(['HTTP/1.1 200 OK', 'Content-Length: 11'], '{"a":[1,2]}')],
     [
@@ -94,7 +94,7 @@ describe('a response', () => {
         '{"a":[1,2]}',
       ),
     ],
-  ])('%s is the same however it is cut', (_name, bytes) => {
+  ])('reads %s regardless of splits', (_name, bytes) => {
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
       expect(got.readState).toBe('whole');
@@ -104,7 +104,7 @@ describe('a response', () => {
     }
   });
 
-  it('says how long to wait, and how long its connection is kept', () => {
+  it('reads Retry-After and the keep-alive timeout', () => {
     const bytes = text([
       'HTTP/1.1 429 Too Many Requests',
       'ReTry-After: 17',
@@ -125,13 +125,13 @@ describe('a response', () => {
     }
   });
 
-  it('that says twice how long to wait says nothing', () => {
+  it('ignores a duplicate Retry-After', () => {
     expect(
       whole(text(['HTTP/1.1 503 x', 'retry-after: 1', 'retry-after: 2', 'content-length: 0'])).retryAfter,
     ).toBeNull();
   });
 
-  it('ends with its connection when nothing else says where', () => {
+  it('ends with the connection without a length', () => {
     const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
     expect(got.readState).toBe('more');
     got.finish();
@@ -139,7 +139,7 @@ describe('a response', () => {
     expect(got.body.take().toString()).toBe('abc');
   });
 
-  it.each([2, MAX + 1])('that is the last of its connection has none of %i bytes behind it', (length) => {
+  it.each([2, MAX + 1])('ignores %i bytes after the last response of a connection', (length) => {
     const last = text(['HTTP/1.0 500 x', 'content-length: 2'], 'no');
     const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
     for (const pieces of splits(behind)) {
@@ -151,7 +151,7 @@ describe('a response', () => {
     }
   });
 
-  it('behind an announcement with a body is none, however long it says that it is', () => {
+  it('rejects an informational response with a body', () => {
     const announced = text(['HTTP/1.1 150 x', 'content-length: 4'], 'more');
     const behind = text(['HTTP/1.0 200 OK', `content-length: ${MAX + 1}`]);
     for (const pieces of splits(Buffer.concat([announced, behind]))) {
@@ -159,7 +159,7 @@ describe('a response', () => {
     }
   });
 
-  it('that ends before its length is none', () => {
+  it('rejects a truncated response', () => {
     for (const length of [5, 50_000]) {
       const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
       got.finish();
@@ -167,13 +167,13 @@ describe('a response', () => {
     }
   });
 
-  it.each([204, 304])('with status %i has no body, whatever it says of one', (status) => {
+  it.each([204, 304])('reads no body with status %i', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
     expect(got).toMatchObject({ readState: 'whole', status, keepAlive: false });
     expect(got.body.take()).toHaveLength(0);
   });
 
-  it('of the second request follows the first in the same bytes', () => {
+  it('reads the second response from the same bytes', () => {
     const one = text(['HTTP/1.1 200 OK', 'content-length: 3'], 'abc');
     const large = 'x'.repeat(40_000);
     const two = text(['HTTP/1.1 500 x', 'content-length: 40000'], large);
@@ -193,7 +193,7 @@ describe('a response', () => {
     expect(at).toBe(bytes.length);
   });
 
-  it('is gathered into as much memory as it has', () => {
+  it('buffers a body in exactly its size', () => {
     const body = Buffer.from('z'.repeat(70_000));
     const length = text(['HTTP/1.1 200 OK', 'content-length: 70000'], body.toString());
     const chunk = body.subarray(0, 7_000);
@@ -217,7 +217,7 @@ describe('a response', () => {
   });
 });
 
-describe('what is not taken for a response', () => {
+describe('rejects', () => {
   it.each([
     ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
     ['HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
@@ -238,7 +238,7 @@ describe('what is not taken for a response', () => {
     for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('faulty');
   });
 
-  it('a head without end', () => {
+  it('an endless head', () => {
     const line = Buffer.from(`x-filler: ${'y'.repeat(500)}\r\n`);
     const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array<Buffer>(40).fill(line)];
     expect(readIn(pieces).readState).toBe('faulty');
@@ -246,7 +246,7 @@ describe('what is not taken for a response', () => {
     expect(readIn(hints).readState).toBe('faulty');
   });
 
-  it('what is longer than an answer may be, as soon as that is known', () => {
+  it('a response above the limit as soon as that is known', () => {
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).readState).toBe('too-large');
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('whole');
     const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
@@ -254,7 +254,7 @@ describe('what is not taken for a response', () => {
   });
 });
 
-describe('an ordinary response', () => {
+describe('simple responses', () => {
   const of = (...fields: string[]) => text(['HTTP/1.1 200 OK', ...fields], '{"a":1}');
   const facts = (bytes: Buffer) => {
     const { readState, status, keepAlive, keepAliveMs, contentLength, body } = whole(bytes);
@@ -265,11 +265,11 @@ describe('an ordinary response', () => {
     [['content-length: 7']],
     [['Content-Type: application/json', 'Content-Length: 7', 'date: now']],
     [['content-length: 7', 'Connection: keep-alive', 'Keep-Alive: timeout=5']],
-  ])('is read without the parser, and as the parser reads it: %j', (fields) => {
+  ])('are read without llhttp with the same result: %j', (fields) => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     const plainly = facts(of(...fields));
     expect(parse).not.toHaveBeenCalled();
-    // No head with it is read without the parser.
+    // A head with it is read by llhttp.
     expect(facts(of(...fields, 'x: \xe9'))).toEqual(plainly);
     expect(parse).toHaveBeenCalled();
     parse.mockRestore();
@@ -282,7 +282,7 @@ describe('an ordinary response', () => {
     [['content-length: 7\t']],
     [['content-length: 0']],
     [['date: now']],
-  ])('is left to the parser where there is any doubt: %j', (fields) => {
+  ])('fall back to llhttp in doubt: %j', (fields) => {
     const parse = vi.spyOn(HttpParser.prototype, 'read');
     whole(of(...fields));
     expect(parse).toHaveBeenCalled();
@@ -290,7 +290,7 @@ describe('an ordinary response', () => {
   });
 });
 
-describe('what a node sends to have it read in two ways', () => {
+describe('request smuggling', () => {
   const next = text(['HTTP/1.1 200 OK', 'content-length: 7'], '{"a":1}');
   const announcing = (status: string) =>
     Buffer.concat([text([`HTTP/1.1 ${status} X`, 'content-length: 4'], 'more'), next]);
@@ -307,13 +307,13 @@ describe('what a node sends to have it read in two ways', () => {
       text(['HTTP/1.1 200 OK', `content-length: ${zeros}512`], next.toString()),
     ],
     ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
-  ] as [string, Buffer][])('is no answer: %s, however it is cut', (_name, bytes) => {
+  ] as [string, Buffer][])('rejects %s, regardless of splits', (_name, bytes) => {
     expect(whole(bytes).readState).toBe('faulty');
     const halves = [1, 20, 40, 60, 200].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);
     for (const pieces of halves) expect(readIn(pieces).readState).toBe('faulty');
   });
 
-  it('is one all the same behind announcements that have none', () => {
+  it('accepts a response after informational ones without a body', () => {
     for (const status of ['100', '102', '103']) {
       const bytes = Buffer.concat([text([`HTTP/1.1 ${status} X`, 'link: x']), next]);
       for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');

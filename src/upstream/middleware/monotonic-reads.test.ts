@@ -36,7 +36,7 @@ function stage(told = 10n) {
     const asked = calls.dispatch({ ...call, minSlot: floor }, listener);
     return { listener, leave: () => asked.cancel() };
   };
-  /** Answers the call that was asked last. */
+  /** Responds to the last call. */
   const answer = (given: RpcResponse): void => source.calls.at(-1)!.respond(given);
   return { source, slots, counts, floor, put, answer };
 }
@@ -44,8 +44,8 @@ function stage(told = 10n) {
 const balance = callOf('getBalance', ['a']);
 const text = ({ body }: RpcResponse): string => body.toString();
 
-describe('a reader who was told of a slot', () => {
-  it('is told of it again or of a newer one, and that is what they were told then', () => {
+describe('MonotonicReads', () => {
+  it('passes on a response that is not older and raises the minimum slot', () => {
     const { source, floor, put, answer } = stage();
     const { listener } = put(balance);
     answer(at(12));
@@ -54,7 +54,7 @@ describe('a reader who was told of a slot', () => {
     expect(source.params).toEqual(['["a"]']);
   });
 
-  it('is held to no slot or height that the chain cannot have come to, whatever one node told', () => {
+  it('ignores implausible slots and heights', () => {
     const { slots, floor, put, answer } = stage();
     slots.set('processed', 12);
     put(balance);
@@ -67,7 +67,7 @@ describe('a reader who was told of a slot', () => {
     expect([listener.ending, floor.at('finalized')]).toEqual([text(at(76)), 76n]);
   });
 
-  it('is not told of an older one: a node that is not behind is asked', () => {
+  it('retries an older response with minContextSlot', () => {
     const { source, counts, put, answer } = stage();
     const { listener } = put(balance);
     answer(at(9));
@@ -77,7 +77,7 @@ describe('a reader who was told of a slot', () => {
     expect([listener.ending, counts.backward]).toEqual([text(at(10)), 1]);
   });
 
-  it('waits a while for nodes that are all behind', () => {
+  it('backs off while all nodes are behind', () => {
     const { source, put, answer } = stage();
     const { listener } = put(balance);
     answer(at(9));
@@ -89,7 +89,7 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe(text(at(10)));
   });
 
-  it('gets the error of a node that is behind when the time is up', () => {
+  it('returns the "minimum context slot" error after the timeout', () => {
     const { source, put } = stage();
     const { listener } = put(balance);
     source.script = () => behind;
@@ -99,7 +99,7 @@ describe('a reader who was told of a slot', () => {
     expect(source.calls.length).toBeLessThan(20);
   });
 
-  it('is asked for again though the answer that is too old took longer than that', () => {
+  it('retries even if the first response took longer than the timeout', () => {
     const { source, put, answer } = stage();
     const { listener } = put(balance);
     vi.advanceTimersByTime(5_000);
@@ -109,7 +109,7 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe(text(at(10)));
   });
 
-  it('gets it too where nodes cannot be told what is wanted of them', () => {
+  it('returns that error too for methods without minContextSlot', () => {
     const { source, put } = stage();
     source.script = () => at(8);
     const { listener } = put(callOf('getTokenSupply', ['m']));
@@ -118,7 +118,7 @@ describe('a reader who was told of a slot', () => {
     expect(new Set(source.params)).toEqual(new Set(['["m"]']));
   });
 
-  it('asks only nodes that are not behind where an answer does not say of which slot it is', () => {
+  it('adds minContextSlot at once for methods that do not report a slot', () => {
     const { source, put, answer } = stage();
     const { listener } = put(callOf('getBlockHeight', [{ commitment: 'confirmed' }]));
     expect(source.params).toEqual(['[{"minContextSlot":10,"commitment":"confirmed"}]']);
@@ -126,7 +126,7 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe('5');
   });
 
-  it('is told of no lower height of blocks, though heights say nothing of slots', () => {
+  it('does not let block heights go back', () => {
     const { source, put, answer } = stage();
     const height = callOf('getBlockHeight');
     put(height);
@@ -140,7 +140,7 @@ describe('a reader who was told of a slot', () => {
     expect(again.listener.ending).toBe('7');
   });
 
-  it('was told of the slot that the epoch is at', () => {
+  it('learns the slot of getEpochInfo', () => {
     const { floor, put, answer } = stage();
     const epoch = (slot: number): string => `{"absoluteSlot":${slot},"epoch":0}`;
     put(callOf('getEpochInfo'));
@@ -153,7 +153,7 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe(epoch(12));
   });
 
-  it('may ask for what is settled more, which is older', () => {
+  it('allows older slots at stronger commitments', () => {
     const { floor, put, answer } = stage();
     floor.raise('processed', slot(40n));
     const { listener } = put(callOf('getBalance', ['a']));
@@ -164,7 +164,7 @@ describe('a reader who was told of a slot', () => {
     expect(processed.listener.ending).toBeNull();
   });
 
-  it('is told at once what goes wrong, and what they asked too much of themselves', () => {
+  it('passes on failures and errors caused by the caller', () => {
     const { put, answer } = stage();
     const refused = put(balance);
     answer({ body: Buffer.from('{"code":-32602}'), errorCode: -32602 });
@@ -174,7 +174,7 @@ describe('a reader who was told of a slot', () => {
     expect(greedy.listener.ending).toBe(text(behind));
   });
 
-  it('can leave while a node is asked and while one is waited for', () => {
+  it('can be canceled during a call and during a backoff', () => {
     const { source, put, answer } = stage();
     const asking = put(balance);
     asking.leave();
@@ -188,8 +188,8 @@ describe('a reader who was told of a slot', () => {
   });
 });
 
-describe('everybody else', () => {
-  it('is asked for as ever, and so is what has an effect', () => {
+describe('other calls', () => {
+  it('are forwarded without a session, or with an effect', () => {
     const { source, put } = stage();
     put(callOf('sendTransaction', ['t']));
     put(callOf('getSecretSauce', ['t']));

@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers());
 
 const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG';
 
-/** Tells at once, or when the test says so. */
+/** Responds at once, or on demand. */
 class ScriptedStore implements ResponseStore {
   readonly stored = new Map<string, Buffer>();
   readonly times: number[] = [];
@@ -51,15 +51,15 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
     const asked = answers.dispatch(call, listener);
     return { listener, leave: () => asked.cancel() };
   };
-  /** Calls of customers that reached the nodes. */
+  /** Calls that reached the nodes. */
   const asked = (): number => source.calls.filter(({ call }) => call.method !== 'getGenesisHash').length;
   return { source, store, counts, put, asked };
 }
 
 const block = callOf('getBlock', [7]);
 
-describe('answers that gateways keep together', () => {
-  it('are had by one from another, with the time that they hold', () => {
+describe('RedisCache', () => {
+  it('shares responses between gateways with their lifetime', () => {
     const one = stage();
     const other = stage(GENESIS, one.store);
     one.put(block);
@@ -68,7 +68,7 @@ describe('answers that gateways keep together', () => {
     expect([other.asked(), other.counts.stored]).toEqual([0, 1]);
   });
 
-  it('are not those of another chain under the same name', () => {
+  it('separates chains with the same network name', () => {
     const one = stage();
     const other = stage('4uhcVJyU9pJkvQyS88uRDiswHXSckY9JqEQoD8X6vWeX', one.store);
     one.put(block);
@@ -76,7 +76,7 @@ describe('answers that gateways keep together', () => {
     expect(other.asked()).toBe(1);
   });
 
-  it('are only what does not move', () => {
+  it('stores immutable responses only', () => {
     const { store, put, asked } = stage();
     for (const call of [
       callOf('getAccountInfo', ['a']),
@@ -88,14 +88,14 @@ describe('answers that gateways keep together', () => {
     expect([store.stored.size, asked()]).toEqual([0, 3]);
   });
 
-  it('are not believed when they are not JSON', () => {
+  it('ignores stored data that is not JSON', () => {
     const { store, put } = stage();
     put(block);
     for (const key of store.stored.keys()) store.stored.set(key, Buffer.from('{"half":'));
     expect(put(block).listener.ending).toBe('{"of":"a node"}');
   });
 
-  it('are waited for no longer than it may take, then a node is asked, and for a while only nodes', () => {
+  it('calls a node after the timeout and pauses the store', () => {
     const { store, counts, put, asked } = stage();
     put(block);
     store.isSlow = true;
@@ -103,7 +103,7 @@ describe('answers that gateways keep together', () => {
     expect(listener.ending).toBeNull();
     vi.advanceTimersByTime(5);
     expect([listener.ending, asked()]).toEqual(['{"of":"a node"}', 2]);
-    // What the store says in the end changes nothing.
+    // A late result is ignored.
     for (const tell of store.waiting) tell();
     expect([listener.ending, counts.stored]).toEqual(['{"of":"a node"}', 0]);
     put(block);
@@ -113,7 +113,7 @@ describe('answers that gateways keep together', () => {
     expect(store.waiting).toHaveLength(2);
   });
 
-  it('can be left while the store is asked, and then no node is', () => {
+  it('can be canceled during a lookup, without calling a node', () => {
     const { store, put, asked } = stage();
     put(block);
     store.isSlow = true;

@@ -29,8 +29,8 @@ function stage(limits: Partial<CoalescerLimits> = {}) {
   return { source, shared, counts, clock, put };
 }
 
-describe('calls that ask the same at the same time', () => {
-  it('are one to the source, and all get the very same answer', () => {
+describe('RequestCoalescer', () => {
+  it('sends identical calls once and shares the response', () => {
     const { source, shared, counts, put } = stage();
     const callers = Array.from({ length: 1_000 }, () => put());
     expect([source.calls.length, shared.calls, shared.waiting]).toEqual([1, 1, 999]);
@@ -42,14 +42,14 @@ describe('calls that ask the same at the same time', () => {
     expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
   });
 
-  it('fail together', () => {
+  it('fails all callers together', () => {
     const { source, put } = stage();
     const callers = [put(), put(), put()];
     source.calls[0]!.fail(new Failure('UPSTREAM_TIMEOUT'));
     expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
   });
 
-  it('are one although they are written differently, and two when they ask something else', () => {
+  it('coalesces equal calls in different notation only', () => {
     const { source, put } = stage();
     put({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
     put(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
@@ -60,7 +60,7 @@ describe('calls that ask the same at the same time', () => {
     expect(source.calls).toHaveLength(5);
   });
 
-  it('are asked anew once an answer is there', () => {
+  it('sends a new call after the response', () => {
     const { source, put } = stage();
     put();
     source.calls[0]!.respond(resultOf('7'));
@@ -68,7 +68,7 @@ describe('calls that ask the same at the same time', () => {
     expect(source.calls).toHaveLength(2);
   });
 
-  it.each(Object.keys(methods))('%s: shared only if its nature says so', (method) => {
+  it.each(Object.keys(methods))('%s: coalesced according to its traits', (method) => {
     const { source, put } = stage();
     put(callOf(method, []));
     put(callOf(method, []));
@@ -78,7 +78,7 @@ describe('calls that ask the same at the same time', () => {
     expect(source.calls).toHaveLength(isRead ? 1 : 2);
   });
 
-  it('are never shared when nobody knows what they do', () => {
+  it('does not coalesce unknown methods', () => {
     const { source, put } = stage();
     put(callOf('getSecretSauce', []));
     put(callOf('getSecretSauce', []));
@@ -86,8 +86,8 @@ describe('calls that ask the same at the same time', () => {
   });
 });
 
-describe('a caller who leaves', () => {
-  it('ends nothing for the others, whoever of them it is', () => {
+describe('canceling', () => {
+  it('does not affect other callers', () => {
     for (const leaving of [0, 1, 2]) {
       const { source, put } = stage();
       const callers = [put(), put(), put()];
@@ -100,7 +100,7 @@ describe('a caller who leaves', () => {
     }
   });
 
-  it('ends the call when they are the last', () => {
+  it('cancels the call with the last caller', () => {
     const { source, shared, put } = stage();
     const callers = [put(), put(), put()];
     for (const { leave } of callers) leave();
@@ -111,7 +111,7 @@ describe('a caller who leaves', () => {
     expect(source.calls).toHaveLength(2);
   });
 
-  it('and leaves again changes nothing', () => {
+  it('twice has no effect', () => {
     const { source, shared, put } = stage();
     const [first, second] = [put(), put()];
     first.leave();
@@ -122,7 +122,7 @@ describe('a caller who leaves', () => {
     expect([first.listener.ending, second.listener.ending]).toEqual(['CLIENT_GONE', 'CLIENT_GONE']);
   });
 
-  it('while the answer is being told hears it all the same, once', () => {
+  it('during the response does not suppress it', () => {
     const { source, shared, put } = stage();
     const [first, second, third] = [put(), put(), put()];
     first.listener.onEnd = () => {
@@ -135,7 +135,7 @@ describe('a caller who leaves', () => {
     expect([source.calls[0]!.cancelCount(), shared.waiting, shared.calls]).toEqual([0, 0, 0]);
   });
 
-  it('as the last, just before the answer, hears of no answer', () => {
+  it('by the last caller just before the response suppresses it', () => {
     const { source, put } = stage();
     const { listener, leave } = put();
     leave();
@@ -144,8 +144,8 @@ describe('a caller who leaves', () => {
   });
 });
 
-describe('sharing', () => {
-  it('is for calls that began a moment ago: the answer of an old one may be older than the question', () => {
+describe('joining', () => {
+  it('is limited to recent calls', () => {
     const { source, clock, put } = stage({ joinMaxMs: 400 });
     const old = put();
     clock.now = 401;
@@ -160,7 +160,7 @@ describe('sharing', () => {
     expect([young, younger, joined].map(({ listener }) => listener.ending)).toEqual(Array(3).fill('"new"'));
   });
 
-  it('has room for so many calls and callers, and beyond that each asks alone', () => {
+  it('is limited in calls and callers', () => {
     const { source, shared, put } = stage({ callsMax: 2, waitingMax: 1 });
     put(callOf('getBalance', ['a']));
     put(callOf('getBalance', ['a']));
@@ -174,7 +174,7 @@ describe('sharing', () => {
     expect(alone.listener.ending).toBe('7');
   });
 
-  it('lets a long result go to one who waits alone while it comes, and has it whole for several', () => {
+  it('is not possible for a streamed response; several callers get it buffered', () => {
     const { source, shared, put } = stage();
     const call = callOf('getProgramAccounts', ['p']);
     const begun: StreamedResponse[] = [];
@@ -193,7 +193,7 @@ describe('sharing', () => {
     expect(source.calls).toHaveLength(3);
   });
 
-  it('takes an answer that is there before anybody waits', () => {
+  it('handles a synchronous response', () => {
     const { source, shared, put } = stage();
     source.script = () => resultOf('7');
     expect([put().listener.ending, put().listener.ending, shared.calls]).toEqual(['7', '7', 0]);

@@ -17,7 +17,7 @@ import { ResponseCounts } from './response-counts.ts';
 
 const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
 
-/** With an account that was asked for before. */
+/** With an account that was looked up before. */
 function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const source = new ScriptedDispatcher();
   const clock = { now: 0 };
@@ -34,7 +34,7 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
     kept.dispatch({ ...call, trace: listener }, listener);
     return listener;
   };
-  /** Asks, and has the source answer if it is asked. @returns whether it was. */
+  /** @returns whether the call reached the next dispatcher, which responds. */
   const reaches = (call: Call, answer: RpcResponse): boolean => {
     const before = source.calls.length;
     source.script = () => answer;
@@ -44,8 +44,8 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   return { source, clock, slots, counts, keys, memory, put, reaches };
 }
 
-describe('the moving state', () => {
-  it('is asked for once while a slot lasts, however many want it', () => {
+describe('slot-bound state', () => {
+  it('is requested once per slot', () => {
     const { source, clock, counts, slots, put } = stage();
     for (let n = 0; n < 5; n++) {
       slots.set('confirmed', 10 + n);
@@ -63,17 +63,17 @@ describe('the moving state', () => {
     expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);
   });
 
-  it('that one caller asks for is not worth keeping until it is asked for again', () => {
+  it('is not cached at the first lookup', () => {
     const { keys, memory, reaches } = stage();
     const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
-    // Others on the way want to know what it asks too.
+    // Other middleware looks up the key, too.
     for (let other = 0; other < 3; other++) keys.keyOf(rare);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
     expect(reaches(rare, at(10))).toBe(false);
   });
 
-  it('that is over holds no room, though nobody asks for it again', () => {
+  it('is removed after it expired', () => {
     const { clock, keys, memory, reaches } = stage();
     for (let n = 0; n < 2_000; n++) {
       clock.now += 10;
@@ -81,12 +81,12 @@ describe('the moving state', () => {
       keys.keyOf(call)!.lookups++;
       expect(reaches(call, at(10))).toBe(true);
     }
-    // 40 to 50 of them are of the last slot.
+    // 40 to 50 entries are of the last slot.
     expect(memory.entries).toBeGreaterThan(30);
     expect(memory.entries).toBeLessThan(150);
   });
 
-  it('is asked for anew as soon as the chain is known to be further', () => {
+  it('is requested again when the chain has advanced', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);
     expect(reaches(account, at(10))).toBe(true);
@@ -98,7 +98,7 @@ describe('the moving state', () => {
     expect(reaches(account, at(11))).toBe(false);
   });
 
-  it('of a node that is ahead of what is known is kept until the rest has gone past it', () => {
+  it('of a node ahead of the tracker is cached until the tracker passes it', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);
     reaches(account, at(12));
@@ -108,7 +108,7 @@ describe('the moving state', () => {
     expect(reaches(account, at(13))).toBe(true);
   });
 
-  it('that does not say of which slot it is holds for the slot at which it was asked for', () => {
+  it('without a slot is cached for the slot of its request', () => {
     const { source, slots, put } = stage();
     const height = callOf('getBlockHeight');
     slots.set('finalized', 10);
@@ -119,7 +119,7 @@ describe('the moving state', () => {
     expect(source.calls).toHaveLength(2);
   });
 
-  it('is never kept longer than a slot takes, counted from the question', () => {
+  it('expires slotMs after the request', () => {
     const { source, clock, put } = stage();
     put(account);
     clock.now = 399;
@@ -134,8 +134,8 @@ describe('the moving state', () => {
   });
 });
 
-describe('a kept answer', () => {
-  it('is the same object for all, told at once, and its bytes are its own', () => {
+describe('cached responses', () => {
+  it('are shared synchronously in memory of their own', () => {
     const { source, put } = stage();
     const received = Buffer.alloc(100_000, ' ');
     const json = '{"slotsPerEpoch":432000}';
@@ -150,7 +150,7 @@ describe('a kept answer', () => {
     expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
   });
 
-  it('of a block below the finalized root needs no node', () => {
+  it('below the finalized root need no node', () => {
     const { slots, clock, reaches } = stage();
     slots.set('finalized', 100);
     const block = '{"blockhash":"b"}';
@@ -166,7 +166,7 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
   });
 
-  it('takes the root from what nodes answered, where nothing else tells it', () => {
+  it('use the root observed in responses without a tracker', () => {
     const { reaches } = stage();
     const block = callOf('getBlock', [100]);
     reaches(block, resultOf('{}'));
@@ -176,7 +176,7 @@ describe('a kept answer', () => {
     expect(reaches(block, resultOf('{}'))).toBe(false);
   });
 
-  it('is forgotten when the chain begins anew', () => {
+  it('are dropped when the chain restarts', () => {
     const { slots, reaches } = stage();
     slots.set('finalized', 10_000);
     reaches(callOf('getBlock', [100]), resultOf('{"of":"the old one"}'));
@@ -186,7 +186,7 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
   });
 
-  it('stays when the chain of another network begins anew', () => {
+  it('survive the restart of another network', () => {
     const { slots, memory, reaches } = stage();
     const block = callOf('getBlock', [100]);
     slots.set('finalized', 10_000);
@@ -199,7 +199,7 @@ describe('a kept answer', () => {
     expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
   });
 
-  it('is no hit for a reader who was told more, and remains one for others', () => {
+  it('are skipped for a session with a higher minimum slot only', () => {
     const { source, reaches, put } = stage();
     reaches(account, at(10));
     const floor = new MinSlot();
@@ -214,8 +214,8 @@ describe('a kept answer', () => {
   });
 });
 
-describe('the memory of answers', () => {
-  it('keeps within its bytes, and forgets what was not asked for longest', () => {
+describe('cache limits', () => {
+  it('evict the least recently used by size', () => {
     const { slots, memory, reaches } = stage({ maxBytes: 20_000, answerMaxBytes: 5_000 });
     slots.set('finalized', 1_000);
     const block = resultOf(JSON.stringify('x'.repeat(3_000)));
@@ -230,7 +230,7 @@ describe('the memory of answers', () => {
     expect(reaches(callOf('getBlock', [1]), block)).toBe(true);
   });
 
-  it('keeps no more answers than it may, and none that is too long', () => {
+  it('bound the number of entries and the response size', () => {
     const { slots, memory, reaches } = stage({ entriesMax: 3, answerMaxBytes: 100 });
     slots.set('finalized', 1_000);
     for (let n = 0; n < 20; n++) reaches(callOf('getBlock', [n]), resultOf('{}'));

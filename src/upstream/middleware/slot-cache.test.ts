@@ -31,7 +31,7 @@ function stage() {
 const head = (commitment: string, more: object = {}): Call => callOf('getSlot', [{ commitment, ...more }]);
 
 describe('getSlot', () => {
-  it('is answered with what the nodes told of that commitment a moment ago', () => {
+  it('is answered from a recent slot at that commitment', () => {
     const { source, slots, clock, counts, put } = stage();
     slots.set('processed', 33, 0);
     slots.set('confirmed', 32, 0);
@@ -45,7 +45,7 @@ describe('getSlot', () => {
     expect([source.calls.length, counts.heads]).toEqual([0, 3]);
   });
 
-  it('is asked of a node when that was told longer ago, or never', () => {
+  it('is forwarded without a recent slot', () => {
     const { slots, clock, put } = stage();
     expect(put(head('processed'))).toBe('"asked"');
     slots.set('processed', 33, 0);
@@ -59,14 +59,14 @@ describe('getSlot', () => {
     ['there are more params', [{}, 1]],
     ['the params are others', ['finalized']],
     ['a slot is no number', [{ minContextSlot: 'x' }]],
-  ])('is asked of a node when %s', (_, params) => {
+  ])('is forwarded when %s', (_, params) => {
     const { slots, put } = stage();
     slots.set('finalized', 33, 0);
     expect(put(callOf('getSlot', params))).toBe('"asked"');
     expect(put(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
   });
 
-  it('is asked of a node for a reader who was told more', () => {
+  it('is forwarded for a session with a higher minimum slot', () => {
     const { slots, put } = stage();
     slots.set('finalized', 33, 0);
     const floor = new MinSlot();
@@ -74,7 +74,7 @@ describe('getSlot', () => {
     expect(put({ ...callOf('getSlot'), minSlot: floor })).toBe('"asked"');
   });
 
-  it('is never answered with less than a node just answered', () => {
+  it('never undercuts a recent response of a node', () => {
     const { source, slots, clock, put } = stage();
     source.script = () => resultOf('35');
     expect(put(head('processed'))).toBe('35');
@@ -91,7 +91,7 @@ describe('getSlot', () => {
     expect(put(head('processed'))).toBe('40');
   });
 
-  it('is not led astray by one node that is far ahead of all', () => {
+  it('ignores a single node far ahead', () => {
     const { source, slots, put } = stage();
     source.script = () => resultOf('9000000');
     put(head('processed'));
@@ -101,7 +101,7 @@ describe('getSlot', () => {
 });
 
 describe('getHealth', () => {
-  it('is ok while a node that said so a while ago, or another, told of its slot a moment ago', () => {
+  it('is ok while a recent healthy response and recent slots exist', () => {
     const { source, slots, clock, counts, put } = stage();
     slots.set('processed', 33, 0);
     expect(put(callOf('getHealth'))).toBe('"asked"');
@@ -114,7 +114,7 @@ describe('getHealth', () => {
     expect(source.calls).toHaveLength(3);
   });
 
-  it('is asked of a node again and again while none says that it is healthy, whatever slots they tell', () => {
+  it('is forwarded while no node reports itself healthy', () => {
     const { source, slots, put } = stage();
     slots.set('processed', 33, 0);
     put(callOf('getHealth'));
@@ -128,8 +128,8 @@ describe('getHealth', () => {
   });
 });
 
-describe('every other method', () => {
-  it('is asked of a node, heights too', () => {
+describe('other methods', () => {
+  it('are forwarded, including getBlockHeight', () => {
     const { slots, put } = stage();
     slots.set('finalized', 33, 0);
     expect([put(callOf('getBlockHeight')), put(callOf('getEpochInfo'))]).toEqual(['"asked"', '"asked"']);

@@ -5,7 +5,7 @@ import { withMinContextSlot } from './with-min-context-slot.ts';
 const written = (params: string | null, index: number): string | null =>
   withMinContextSlot(params === null ? null : Buffer.from(params), index, slot(7n))?.toString() ?? null;
 
-describe('params that let no node answer which is behind', () => {
+describe('withMinContextSlot', () => {
   it.each([
     [null, 0, '[{"minContextSlot":7}]'],
     ['[]', 0, '[{"minContextSlot":7}]'],
@@ -21,7 +21,7 @@ describe('params that let no node answer which is behind', () => {
     expect(() => JSON.parse(expected)).not.toThrow();
   });
 
-  it('stay as they are when the caller wants as much itself, or what no node takes', () => {
+  it('keeps a higher or invalid value of the caller', () => {
     for (const params of [
       '["a",{"minContextSlot":9}]',
       '["a",{"minContextSlot":7}]',
@@ -32,7 +32,7 @@ describe('params that let no node answer which is behind', () => {
     }
   });
 
-  it('are none where something else stands, or something is missing', () => {
+  it('returns null for missing params and other values', () => {
     expect([written('["a","json"]', 1), written('[]', 1), written('{}', 0)]).toEqual([null, null, null]);
   });
 });

@@ -9,7 +9,7 @@ function lanesWith(limits: Partial<typeof offChainLimits>) {
   return { clock, lanes: new HostQueues({ ...offChainLimits, ...limits }, () => clock.now) };
 }
 
-/** Whether a promise is settled by now, and with what. */
+/** State of a promise. */
 async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   await null;
   return Promise.race([promise, Promise.resolve('waits' as const)]);
@@ -21,8 +21,8 @@ async function placeOf(promise: Promise<HostSlot | null>): Promise<HostSlot> {
   return place;
 }
 
-describe('lanes', () => {
-  it('give a host that has not answered yet few places, and one that has, more', async () => {
+describe('HostQueues', () => {
+  it('grants fewer permits to unproven hosts', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, perHostMax: 3 });
     const first = await placeOf(lanes.acquire('a', never));
     const others = [1, 2, 3].map(() => lanes.acquire('a', never));
@@ -33,7 +33,7 @@ describe('lanes', () => {
     expect([lanes.active, lanes.waiting]).toEqual([3, 1]);
   });
 
-  it('let hosts take turns: many who wait for one do not keep others waiting', async () => {
+  it('serves hosts round-robin', async () => {
     const { lanes } = lanesWith({ inFlightMax: 1, unprovenPerHostMax: 1 });
     const order: string[] = [];
     const enter = (host: string) =>
@@ -48,7 +48,7 @@ describe('lanes', () => {
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  it('turn away at once who finds no room, of one host or of all', async () => {
+  it('rejects requests beyond the queue limits', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 2, queueMax: 3 });
     for (const host of ['a', 'b', 'c']) await placeOf(lanes.acquire(host, never));
     const waiting = [lanes.acquire('a', never), lanes.acquire('a', never)];
@@ -59,7 +59,7 @@ describe('lanes', () => {
     expect(await now(lanes.acquire('d', never))).not.toBe('waits');
   });
 
-  it('let a host rest that fails in a row, and send away all who wait for it', async () => {
+  it('opens the circuit of a failing host and rejects its waiters', async () => {
     const { lanes, clock } = lanesWith({
       unprovenPerHostMax: 1,
       circuitFailuresMax: 2,
@@ -79,7 +79,7 @@ describe('lanes', () => {
     await placeOf(lanes.acquire('a', never));
   });
 
-  it('forget a failure once the host has answered', async () => {
+  it('forgets failures after a success', async () => {
     const { lanes } = lanesWith({ circuitFailuresMax: 2 });
     for (const verdict of ['bad', 'good', 'bad', 'unclear'] as const) {
       (await placeOf(lanes.acquire('a', never))).release(verdict);
@@ -87,7 +87,7 @@ describe('lanes', () => {
     await placeOf(lanes.acquire('a', never));
   });
 
-  it('free the place of who leaves while waiting, and give none to who has left', async () => {
+  it('releases the slot of an aborted waiter', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 1 });
     const first = await placeOf(lanes.acquire('a', never));
     const leaver = new AbortController();
@@ -103,7 +103,7 @@ describe('lanes', () => {
     expect(lanes.active).toBe(1);
   });
 
-  it('keep nothing of hosts that are neither asked nor failing', async () => {
+  it('keeps no state of idle healthy hosts', async () => {
     const { lanes } = lanesWith({ hostsMax: 10 });
     for (let host = 0; host < 1_000; host++) {
       (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'good' : 'bad');

@@ -12,7 +12,7 @@ beforeEach(() => {
   nodes = ['a', 'b', 'c'].map((name) => new NodeHealth({ name, network: 'devnet', budget: null }, limits));
 });
 
-/** Lets the nodes tell of these slots, in their order. */
+/** Reports these slots, one per node. */
 function tell(now: number, ...slots: readonly number[]): (SlotFault | null)[] {
   slots.forEach((value, index) => {
     nodes[index]!.slots.recordPoll('processed', slot(value), now);
@@ -22,8 +22,8 @@ function tell(now: number, ...slots: readonly number[]): (SlotFault | null)[] {
   return told.map(({ slotFault }) => slotFault);
 }
 
-describe('what speaks against the slots of a node', () => {
-  it('is that the others are further, until it is well within the limit again', () => {
+describe('markLag', () => {
+  it('marks a node behind others until it is well within the limit', () => {
     expect(tell(0, 1_000, 1_100)).toEqual([null, null]);
     expect(tell(1_000, 1_000, 1_101)).toEqual(['behind', null]);
     expect(tell(2_000, 1_040, 1_101)).toEqual(['behind', null]);
@@ -31,35 +31,35 @@ describe('what speaks against the slots of a node', () => {
     expect(nodes[0]!.lagSlots).toBe(50n);
   });
 
-  it('is that it receives and does not replay, though nobody is further', () => {
+  it('marks a node that receives but does not replay', () => {
     nodes[0]!.slots.received = slot(1_200);
     expect(tell(0, 1_000, 1_000)).toEqual(['not-replaying', null]);
     expect(tell(1_000, 1_170, 1_170)).toEqual([null, null]);
   });
 
-  it('is that it stands still while another moves, and not while all stand still', () => {
+  it('marks a stalled node only while others advance', () => {
     for (let now = 0; now <= 20_000; now += 1_000) tell(now, 1_000, 1_000);
     expect(nodes.map(({ slotFault }) => slotFault)).toEqual([null, null, null]);
     expect(tell(21_000, 1_000, 1_002)).toEqual(['standing-still', null]);
-    // Whether the other one goes on then does not matter.
+    // Later progress of the other node does not matter.
     for (let now = 22_000; now <= 40_000; now += 1_000) tell(now, 1_000, 1_002);
     expect(nodes.map(({ slotFault }) => slotFault)).toEqual(['standing-still', null, null]);
     expect(tell(41_000, 1_003, 1_004)).toEqual([null, null]);
   });
 
-  it('is not that it stands still where the others are still coming to', () => {
+  it('does not mark a stalled node that is ahead of the others', () => {
     for (let now = 0; now <= 20_000; now += 1_000) tell(now, 1_000, 950 + now / 1_000);
     expect(nodes.map(({ slotFault }) => slotFault)).toEqual([null, null, null]);
   });
 
-  it('is not that it was not asked', () => {
+  it('does not mark a node that was not polled', () => {
     tell(0, 1_000, 1_000);
     nodes[1]!.slots.recordPoll('processed', slot(1_050), 30_000);
     markLag(nodes.slice(0, 2), limits, 30_000);
     expect(nodes[0]!.slotFault).toBeNull();
   });
 
-  it('is that it leaps ahead of the only other one, which goes on', () => {
+  it('marks a node that jumps ahead of the only other, advancing one', () => {
     tell(0, 1_000, 1_000);
     expect(tell(1_000, 1_002, 9_000)).toEqual([null, 'ahead']);
     expect(tell(2_000, 1_004, 9_002)).toEqual([null, 'ahead']);
@@ -67,19 +67,19 @@ describe('what speaks against the slots of a node', () => {
     expect(tell(3_000, 1_006, 1_006)).toEqual([null, null]);
   });
 
-  it('is not that it leaps to where the others are, nor that it leaps ahead of one that stands still', () => {
+  it("does not mark a jump to the others' slot or ahead of a stalled node", () => {
     tell(0, 1_000, 9_000);
     expect(tell(1_000, 9_000, 9_002)).toEqual([null, null]);
     for (let now = 2_000; now <= 14_000; now += 1_000) tell(now, 9_000, 9_002 + now / 500);
     expect(tell(15_000, 9_000, 12_000)[1]).toBeNull();
   });
 
-  it('is, of three, that it alone is ahead of the others by more than may be', () => {
+  it('marks one of three nodes that is too far ahead', () => {
     expect(tell(0, 1_000, 1_001, 9_000_000)).toEqual([null, null, 'ahead']);
     expect(tell(1_000, 1_002, 1_003, 1_004)).toEqual([null, null, null]);
   });
 
-  it('is not learned from a node that gives no answers any more', () => {
+  it('ignores nodes that do not respond', () => {
     tell(0, 1_000, 5_000);
     expect(nodes[0]!.slotFault).toBe('behind');
     for (let i = 0; i < limits.circuitFailuresMax; i++) nodes[1]!.circuit.recordFailure(1_000);
