@@ -29,7 +29,7 @@ function openOwn(url: string, client: ClientKind): Opened {
   const send: SendRequest = (onResponse) => {
     sendAttempt(node, call, 10_000, {
       onOutcome(outcome) {
-        if (outcome.kind !== 'answer') throw new Error(`no answer: ${outcome.kind}`);
+        if (outcome.kind !== 'response') throw new Error(`no answer: ${outcome.kind}`);
         onResponse();
       },
     });

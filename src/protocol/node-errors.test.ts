@@ -19,7 +19,7 @@ describe('node error table', () => {
 
   it('accepts unknown codes and ranks them as least informative', () => {
     expect(nodeErrorRow(-1)).toMatchObject({
-      rule: 'believe',
+      rule: 'accept',
       rank: nodeErrorRow(-32601).rank,
       behind: false,
     });

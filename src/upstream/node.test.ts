@@ -5,7 +5,7 @@ import { stateOf } from './node-status.ts';
 import type { Outcome } from './outcome.ts';
 
 const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, restMs: 1_000, restMaxMs: 10_000 };
-const ok: Outcome = { kind: 'answer', response: { body: Buffer.from('1'), errorCode: 0 }, preflight: null };
+const ok: Outcome = { kind: 'response', response: { body: Buffer.from('1'), errorCode: 0 }, preflight: null };
 const unhealthy: Outcome = { ...ok, response: { body: Buffer.from('{}'), errorCode: -32005 } };
 const late: Outcome = { kind: 'transport', wasSent: true, timedOut: true };
 const broken: Outcome = { kind: 'transport', wasSent: true, timedOut: false };

@@ -22,7 +22,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
         if (to < from || to > end - at) throw new Error('read what was not there');
         if (reader.readState === 'more') break;
         told.push(tell(reader));
-        if (reader.readState !== 'whole') return told;
+        if (reader.readState !== 'complete') return told;
         reader.next();
         from = to;
       }
@@ -32,7 +32,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
       at = end;
     }
     reader.finish();
-    if (reader.readState === 'whole') told.push(tell(reader));
+    if (reader.readState === 'complete') told.push(tell(reader));
     return told;
   } finally {
     reader.free();
@@ -41,7 +41,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
 
 function tell(reader: HttpResponseReader): string {
   const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
-  if (readState !== 'whole') return readState;
+  if (readState !== 'complete') return readState;
   const body = reader.body.take();
   if (body.length > ANSWER_MAX_BYTES) throw new Error('an answer that is too long');
   if (status < 200) throw new Error('took an announcement for the answer');

@@ -62,7 +62,7 @@ type Row = Readonly<{
   state: NodeStatus['state'];
   /** Result if it is the only node. */
   alone: string;
-  asked?: Call;
+  call_?: Call;
   limits?: Partial<UpstreamLimits>;
 }>;
 
@@ -91,8 +91,8 @@ const rows: readonly Row[] = [
   { name: '429 with Retry-After', node: throttling('30'), state: 'resting', alone: AWAY },
   { name: '429 with a date', node: throttling(inAWhile), state: 'resting', alone: AWAY },
   { name: 'says it is behind', node: behind, state: 'behind', alone: 'JSON-RPC -32005' },
-  { name: 'no history', node: noHistory(old), state: 'healthy', alone: 'JSON-RPC -32011', asked: history },
-  { name: 'no index', node: noIndex(old), state: 'healthy', alone: 'JSON-RPC -32010', asked: index },
+  { name: 'no history', node: noHistory(old), state: 'healthy', alone: 'JSON-RPC -32011', call_: history },
+  { name: 'no index', node: noIndex(old), state: 'healthy', alone: 'JSON-RPC -32010', call_: index },
   { name: 'no such method', node: failing(-32601), state: 'healthy', alone: 'JSON-RPC -32601' },
   { name: 'ok but stale', node: stale(old), state: 'behind', alone: STALE },
   { name: 'frozen slot', node: frozenSlot(old), state: 'behind', alone: STALE },
@@ -101,15 +101,15 @@ const rows: readonly Row[] = [
 ];
 
 /** Result, or code of the failure. */
-const told = (scene: Scene, asked: Call): Promise<string> =>
-  request(scene.pool, asked).then(
+const resultOf = (scene: Scene, call_: Call): Promise<string> =>
+  request(scene.pool, call_).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : `JSON-RPC ${errorCode}`),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );
 
 type Seen = Readonly<{ answers: readonly string[]; state: string; slowestMs: number }>;
 
-async function besideGood({ node, state, asked = balance, limits: own }: Row): Promise<Seen> {
+async function besideGood({ node, state, call_ = balance, limits: own }: Row): Promise<Seen> {
   const scene = await stage([node, good], { ...limits, ...own });
   try {
     const { pool } = scene;
@@ -120,7 +120,7 @@ async function besideGood({ node, state, asked = balance, limits: own }: Row): P
     let slowestMs = 0;
     for (let i = 0; i < READS; i++) {
       const startedAt = performance.now();
-      answers.push(await told(scene, asked));
+      answers.push(await resultOf(scene, call_));
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }
     return { answers, state: known(), slowestMs };
@@ -129,10 +129,10 @@ async function besideGood({ node, state, asked = balance, limits: own }: Row): P
   }
 }
 
-async function alone({ node, asked = balance, limits: own }: Row): Promise<string> {
+async function alone({ node, call_ = balance, limits: own }: Row): Promise<string> {
   const scene = await stage([node], { ...limits, ...own });
   try {
-    return await told(scene, asked);
+    return await resultOf(scene, call_);
   } finally {
     await scene.close();
   }
@@ -141,7 +141,13 @@ async function alone({ node, asked = balance, limits: own }: Row): Promise<strin
 describe('bad nodes', () => {
   const lines = new Map<string, string>();
   afterAll(() => {
-    const title = ['the bad node', 'right', 'slowest', 'known as', 'what is told where it is the only one'];
+    const title = [
+      'the bad node',
+      'right',
+      'slowest',
+      'known as',
+      'what is resultOf where it is the only one',
+    ];
     const table = [lineOf(title), ...rows.flatMap(({ name }) => lines.get(name) ?? [])];
     process.stdout.write(`\n${table.join('\n')}\n`);
   });

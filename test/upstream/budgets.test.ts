@@ -22,8 +22,10 @@ async function limited(requestsPerSecond: number, requestsBurst: number) {
 describe('request budget of a node', () => {
   it('skips the node when exhausted', async () => {
     scene = await stage([await limited(1, 3), healthy('2')]);
-    const told = await Promise.all(Array.from({ length: 20 }, () => request(scene.pool, call('getBalance'))));
-    expect(told.filter(({ body }) => body.toString() === '1').length).toBeLessThanOrEqual(3);
+    const results = await Promise.all(
+      Array.from({ length: 20 }, () => request(scene.pool, call('getBalance'))),
+    );
+    expect(results.filter(({ body }) => body.toString() === '1').length).toBeLessThanOrEqual(3);
     expect(mock!.received.length).toBeLessThanOrEqual(3);
     expect(scene.pool.status()[0]).toMatchObject({ requestsPerSecond: 1, state: 'healthy' });
   });

@@ -8,7 +8,7 @@ import { call, type Scene, stage } from './mock/pool.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-const askTimes = async (times: number): Promise<void> => {
+const callTimes = async (times: number): Promise<void> => {
   for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
 const requests = (): number[] => scene.mocks.map(({ received }) => received.length);
@@ -17,14 +17,14 @@ describe('cordoned node', () => {
   it('receives no calls until uncordoned and shows the reason', async () => {
     scene = await stage([healthy(), healthy()]);
     expect(scene.pool.cordon('devnet', 'node-1', 'new disks')).toBe(true);
-    await askTimes(20);
+    await callTimes(20);
     expect(requests()).toEqual([0, 20]);
     const [first, second] = scene.pool.status();
     expect(first).toMatchObject({ state: 'cordoned', reason: 'new disks', cordoned: true });
     expect(second).toMatchObject({ state: 'healthy', reason: null, cordoned: false });
     scene.pool.uncordon('devnet', 'node-1');
     scene.pool.cordon('devnet', 'node-2', '');
-    await askTimes(20);
+    await callTimes(20);
     expect(requests()).toEqual([20, 20]);
     expect(scene.pool.status()[1]!.reason).toBe('taken out of service by the operator');
   });
@@ -33,7 +33,7 @@ describe('cordoned node', () => {
     scene = await stage([healthy(), healthy()]);
     scene.pool.cordon('devnet', 'node-1', 'a');
     scene.pool.cordon('devnet', 'node-2', 'b');
-    await askTimes(4);
+    await callTimes(4);
     expect(requests().reduce((a, b) => a + b)).toBe(4);
     const [first] = scene.pool.status();
     expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('asked all the same') });

@@ -13,10 +13,11 @@ const stateOf = (name: string): string | undefined =>
 const reasonOf = (name: string): string | null | undefined =>
   scene.pool.status().find((node) => node.name === name)?.reason;
 
-const askTimes = async (times: number): Promise<string[]> => {
-  const told: string[] = [];
-  for (let i = 0; i < times; i++) told.push((await request(scene.pool, call('getBalance'))).body.toString());
-  return told;
+const callTimes = async (times: number): Promise<string[]> => {
+  const results: string[] = [];
+  for (let i = 0; i < times; i++)
+    results.push((await request(scene.pool, call('getBalance'))).body.toString());
+  return results;
 };
 
 /** Advances with every read. */
@@ -34,7 +35,7 @@ describe('node that reports itself healthy is skipped', () => {
     scene.pool.start();
     await until(() => stateOf('node-1') === 'behind');
     expect(reasonOf('node-1')).toBe('200 slots received but not replayed');
-    expect(new Set(await askTimes(10))).toEqual(new Set(['2']));
+    expect(new Set(await callTimes(10))).toEqual(new Set(['2']));
     scene.mocks[0]!.become(reporting({ slot: 5_199, shreds: 5_200, result: '1' }));
     scene.mocks[1]!.become(reporting({ slot: 5_199, result: '2' }));
     await until(() => stateOf('node-1') === 'healthy');
@@ -50,11 +51,11 @@ describe('node that reports itself healthy is skipped', () => {
     scene.pool.start();
     await until(() => stateOf('node-1') === 'behind');
     expect(reasonOf('node-1')).toContain('slot does not advance');
-    expect(new Set(await askTimes(10))).toEqual(new Set(['2']));
+    expect(new Set(await callTimes(10))).toEqual(new Set(['2']));
     scene.mocks[0]!.become(reporting({ slot: moving(5_010), result: '1' }));
     await until(() => stateOf('node-1') === 'healthy');
-    const told = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-1');
-    expect(told.map(({ state }) => state)).toEqual(['healthy', 'behind', 'healthy']);
+    const results = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-1');
+    expect(results.map(({ state }) => state)).toEqual(['healthy', 'behind', 'healthy']);
   });
 
   it('while it reports slots the only other node cannot have reached', async () => {
@@ -67,7 +68,7 @@ describe('node that reports itself healthy is skipped', () => {
     scene.mocks[1]!.become(reporting({ slot: 9_000_000, result: '2' }));
     await until(() => stateOf('node-2') === 'ahead');
     expect(stateOf('node-1')).toBe('healthy');
-    expect(new Set(await askTimes(10))).toEqual(new Set(['1']));
+    expect(new Set(await callTimes(10))).toEqual(new Set(['1']));
   });
 
   it('but used without a better node', async () => {
@@ -75,7 +76,7 @@ describe('node that reports itself healthy is skipped', () => {
     scene = await stage([frozen, frozen]);
     scene.pool.start();
     await until(() => scene.pool.status().every(({ state }) => state === 'behind'));
-    expect(await askTimes(3)).toEqual(['1', '1', '1']);
+    expect(await callTimes(3)).toEqual(['1', '1', '1']);
   });
 });
 
@@ -88,15 +89,15 @@ const broken: Behaviour = (request, reply, socket) => {
 /** Sends calls until the node's failures are known. */
 async function untilKnown(): Promise<void> {
   const { pool } = scene;
-  const told: string[] = [];
+  const results: string[] = [];
   await until(() => {
     for (let i = 0; i < 8; i++)
-      void request(pool, call('getBalance')).then(({ body }) => told.push(body.toString()));
+      void request(pool, call('getBalance')).then(({ body }) => results.push(body.toString()));
     return stateOf('node-1') === 'failing';
   });
   await until(() => pool.status().every(({ inFlight }) => inFlight === 0));
   // Calls moved to the other node each time.
-  expect(new Set(told)).toEqual(new Set(['2']));
+  expect(new Set(results)).toEqual(new Set(['2']));
 }
 
 describe('node that answers polls but fails calls', () => {
@@ -111,11 +112,11 @@ describe('node that answers polls but fails calls', () => {
     pool.start();
     await untilKnown();
     const before = mocks[0]!.count('getBalance');
-    expect(new Set(await askTimes(20))).toEqual(new Set(['2']));
+    expect(new Set(await callTimes(20))).toEqual(new Set(['2']));
     await until(() => mocks[0]!.count('getBalance') > before);
     expect(pool.status()[0]!.copies).toBeGreaterThan(0);
     mocks[0]!.become(healthy('1'));
-    while (stateOf('node-1') !== 'healthy') expect(['1', '2']).toContain((await askTimes(1))[0]);
+    while (stateOf('node-1') !== 'healthy') expect(['1', '2']).toContain((await callTimes(1))[0]);
     expect(reasonOf('node-1')).toBeNull();
   });
 
@@ -127,11 +128,11 @@ describe('node that answers polls but fails calls', () => {
     await until(() => stateOf('node-1') === 'healthy');
     expect(pool.status()[0]!.copies).toBe(0);
     const before = mocks[0]!.count('getBalance');
-    while (mocks[0]!.count('getBalance') === before) expect(await askTimes(1)).toEqual(['2']);
+    while (mocks[0]!.count('getBalance') === before) expect(await callTimes(1)).toEqual(['2']);
     expect(stateOf('node-1')).toBe('failing');
     mocks[0]!.become(healthy('1'));
     await until(() => stateOf('node-1') === 'healthy');
-    while (!(await askTimes(1)).includes('1'));
+    while (!(await callTimes(1)).includes('1'));
     expect(stateOf('node-1')).toBe('healthy');
   });
 

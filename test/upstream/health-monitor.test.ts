@@ -64,10 +64,10 @@ describe('health monitoring', () => {
     mocks[0]!.become(healthy('1'));
     await until(() => stateOf('node-1') === 'healthy' && logged.some((line) => line.includes('is healthy')));
     await until(() => logged.filter((line) => line.includes('"node":"node-1"')).length >= 2);
-    const told = logged
+    const results = logged
       .filter((line) => line.includes('"node":"node-1"'))
       .map((line) => JSON.parse(line).state);
-    expect(told).toEqual(['failing', 'healthy']);
+    expect(results).toEqual(['failing', 'healthy']);
     expect(logged.join()).not.toContain('127.0.0.1');
   });
 

@@ -25,7 +25,7 @@ async function open(
   return scene;
 }
 
-const asked = (): number => scene.mocks.reduce((sum, { received }) => sum + received.length, 0);
+const pending = (): number => scene.mocks.reduce((sum, { received }) => sum + received.length, 0);
 
 describe('hedged read', () => {
   it('is answered by the second node and both attempts are traced', async () => {
@@ -48,13 +48,13 @@ describe('hedged read', () => {
   it('is answered by the first node if it is faster after all', async () => {
     const { pool } = await open([slow(100, healthy('1')), silent]);
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
   it('waits for the other attempt when one fails', async () => {
     const { pool } = await open([slow(100, healthy('1')), dyingAfterRequest]);
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
   it('tries the third node when both fail', async () => {
@@ -65,13 +65,13 @@ describe('hedged read', () => {
   it('does not return a null while another attempt is in flight', async () => {
     const { pool } = await open([slow(150, healthy('{"slot":5}')), healthy('null')]);
     expect((await request(pool, call('getTransaction', ['x']))).body.toString()).toBe('{"slot":5}');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
   it('returns the null if the other attempt gives nothing better', async () => {
     const { pool } = await open([slow(100, dyingAfterRequest), healthy('null')]);
     expect((await request(pool, call('getTransaction', ['x']))).body.toString()).toBe('null');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
   it('is canceled at both nodes', async () => {
@@ -90,21 +90,21 @@ describe('a slow call is not hedged', () => {
     async (method) => {
       const { pool } = await open([slow(120, healthy('1')), healthy('2')]);
       expect((await request(pool, call(method))).body.toString()).toBe('1');
-      expect(asked()).toBe(1);
+      expect(pending()).toBe(1);
     },
   );
 
   it('when hedging is disabled', async () => {
     const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeShare: 0 });
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(1);
+    expect(pending()).toBe(1);
   });
 
   it('when all other nodes are saturated', async () => {
     const { pool } = await open([slow(120, healthy('1')), healthy('2')], { connectionsMax: 4 });
     for (const node of pool.nodesOf('devnet')) node.inFlight += 4;
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(1);
+    expect(pending()).toBe(1);
   });
 
   it('when the hedge budget is exhausted', async () => {

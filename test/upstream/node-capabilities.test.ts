@@ -11,14 +11,14 @@ import type { Behaviour } from './mock/server.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-const ask = async (method: string, params: unknown = []): Promise<string> =>
+const resultOf = async (method: string, params: unknown = []): Promise<string> =>
   (await request(scene.pool, call(method, params))).body.toString();
 const counts = (method: string): number[] => scene.mocks.map((mock) => mock.count(method));
 
 /** Node selection is random: calls until the first node was used. */
-async function untilFirstAsked(method: string, params: unknown = []): Promise<void> {
+async function untilFirstUsed(method: string, params: unknown = []): Promise<void> {
   await until(() => {
-    void ask(method, params).catch(() => {});
+    void resultOf(method, params).catch(() => {});
     return scene.mocks[0]!.count(method) > 0;
   });
   await until(() => scene.pool.status().every(({ inFlight }) => inFlight === 0));
@@ -35,28 +35,28 @@ describe('missing capability', () => {
     ['a block that others have', -32007, 'getBlock', [5]],
   ])('makes later calls go to the other node first: %s', async (_name, code, method, params) => {
     scene = await stage([failing(code), healthy('2')]);
-    await untilFirstAsked(method, params);
+    await untilFirstUsed(method, params);
     const [before] = counts(method);
-    for (let i = 0; i < 20; i++) expect(await ask(method, params)).toBe('2');
+    for (let i = 0; i < 20; i++) expect(await resultOf(method, params)).toBe('2');
     expect(counts(method)[0]).toBe(before);
     expect(scene.pool.status()[0]!.lacks).toEqual([method]);
   });
 
   it('does not exclude the only remaining node', async () => {
     scene = await stage([failing(-32601), healthy('2')]);
-    await untilFirstAsked('getBalance');
+    await untilFirstUsed('getBalance');
     scene.pool.cordon('devnet', 'node-2', '');
     scene.mocks[0]!.become(healthy('1'));
-    expect(await ask('getBalance')).toBe('1');
+    expect(await resultOf('getBalance')).toBe('1');
   });
 
   it('does not apply to newer slots or other methods', async () => {
     scene = await stage([failing(-32001), healthy('2')]);
-    await untilFirstAsked('getBlock', [5]);
+    await untilFirstUsed('getBlock', [5]);
     scene.mocks[0]!.become(healthy('1'));
-    const told = await Promise.all(Array.from({ length: 30 }, () => ask('getBlock', [6])));
-    expect(new Set(told).size).toBe(2);
-    expect(new Set(await Promise.all(Array.from({ length: 10 }, () => ask('getBlock', [4]))))).toEqual(
+    const results = await Promise.all(Array.from({ length: 30 }, () => resultOf('getBlock', [6])));
+    expect(new Set(results).size).toBe(2);
+    expect(new Set(await Promise.all(Array.from({ length: 10 }, () => resultOf('getBlock', [4]))))).toEqual(
       new Set(['2']),
     );
   });
@@ -81,9 +81,9 @@ describe('history', () => {
 
   it('before the first block of a node is requested from other nodes', async () => {
     await open();
-    for (let i = 0; i < 10; i++) expect(await ask('getBlock', [7])).toBe('"archive"');
-    for (let i = 0; i < 10; i++) expect(await ask('getSignaturesForAddress', ['x'])).toBe('"archive"');
-    const newer = await Promise.all(Array.from({ length: 30 }, () => ask('getBlock', [1_600_000])));
+    for (let i = 0; i < 10; i++) expect(await resultOf('getBlock', [7])).toBe('"archive"');
+    for (let i = 0; i < 10; i++) expect(await resultOf('getSignaturesForAddress', ['x'])).toBe('"archive"');
+    const newer = await Promise.all(Array.from({ length: 30 }, () => resultOf('getBlock', [1_600_000])));
     expect(new Set(newer)).toEqual(new Set(['"archive"', '"recent"']));
   });
 
@@ -92,7 +92,7 @@ describe('history', () => {
     const without = reporting({ slot: 2_000_000, firstAvailable: 1_500_000, result: 'null' });
     scene.mocks[0]!.become(without);
     scene.mocks[2]!.become(without);
-    for (let i = 0; i < 10; i++) expect(await ask('getTransaction', ['x'])).toBe('"archive"');
+    for (let i = 0; i < 10; i++) expect(await resultOf('getTransaction', ['x'])).toBe('"archive"');
   });
 
   it('missing at two nodes is final, however many nodes there are', async () => {
@@ -111,26 +111,26 @@ describe('history', () => {
 describe('null transaction', () => {
   it('is confirmed by a second node', async () => {
     scene = await stage([healthy('null'), healthy('{"slot":5}')]);
-    for (let i = 0; i < 8; i++) expect(await ask('getTransaction', ['x'])).toBe('{"slot":5}');
+    for (let i = 0; i < 8; i++) expect(await resultOf('getTransaction', ['x'])).toBe('{"slot":5}');
   });
 
   it('is final when two nodes agree, without a third', async () => {
     scene = await stage([healthy('null'), healthy('null'), healthy('null')]);
-    expect(await ask('getTransaction', ['x'])).toBe('null');
+    expect(await resultOf('getTransaction', ['x'])).toBe('null');
     expect(counts('getTransaction').reduce((a, b) => a + b)).toBe(2);
   });
 
   it('is final when confirmation is disabled, or with one node', async () => {
     scene = await stage([healthy('null'), healthy('null')], { askTwiceForNull: false });
-    expect(await ask('getTransaction', ['x'])).toBe('null');
+    expect(await resultOf('getTransaction', ['x'])).toBe('null');
     expect(counts('getTransaction').reduce((a, b) => a + b)).toBe(1);
     scene.pool.cordon('devnet', 'node-1', '');
-    expect(await ask('getTransaction', ['x'])).toBe('null');
+    expect(await resultOf('getTransaction', ['x'])).toBe('null');
   });
 
   it('does not wait for a node that does not respond', async () => {
     scene = await stage([healthy('null'), failing(-32011)]);
-    expect(await ask('getTransaction', ['x'])).toBe('null');
+    expect(await resultOf('getTransaction', ['x'])).toBe('null');
   });
 });
 
@@ -140,14 +140,14 @@ describe('minimum slot of a call', () => {
     scene.pool.start();
     await until(() => scene.pool.status().every(({ slot: known }) => known !== null));
     const options = { commitment: 'processed', minContextSlot: 1_040 };
-    for (let i = 0; i < 10; i++) expect(await ask('getBalance', ['x', options])).toBe('2');
-    const floor = new MinSlot();
-    floor.raise('processed', slot(1_050n));
+    for (let i = 0; i < 10; i++) expect(await resultOf('getBalance', ['x', options])).toBe('2');
+    const minSlot = new MinSlot();
+    minSlot.raise('processed', slot(1_050n));
     for (let i = 0; i < 10; i++) {
-      const floored = { ...call('getBalance', ['x', { commitment: 'processed' }]), floor };
-      expect((await request(scene.pool, floored)).body.toString()).toBe('2');
+      const limited = { ...call('getBalance', ['x', { commitment: 'processed' }]), minSlot };
+      expect((await request(scene.pool, limited)).body.toString()).toBe('2');
     }
-    const any = await Promise.all(Array.from({ length: 30 }, () => ask('getBalance', ['x'])));
+    const any = await Promise.all(Array.from({ length: 30 }, () => resultOf('getBalance', ['x'])));
     expect(new Set(any)).toEqual(new Set(['1', '2']));
   });
 });

@@ -34,12 +34,12 @@ async function another(behaviour: Behaviour): Promise<MockNode> {
 }
 const configOf = (name: string, { url }: MockNode): NodeConfig => ({ name, url });
 const nodesAre = (...nodes: NodeConfig[]): void => scene.pool.change({ devnet: nodes }, limits);
-const askTimes = async (times: number): Promise<void> => {
+const callTimes = async (times: number): Promise<void> => {
   for (let i = 0; i < times; i++) await request(scene.pool, call('getBalance'));
 };
 /** Node selection is random: calls until the condition holds. */
-const askUntil = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 5_000 && !condition(); i++) await askTimes(1);
+const callUntil = async (condition: () => boolean): Promise<void> => {
+  for (let i = 0; i < 5_000 && !condition(); i++) await callTimes(1);
   expect(condition()).toBe(true);
 };
 
@@ -49,10 +49,10 @@ describe('changing nodes of a running pool', () => {
     const [first] = scene.mocks as [MockNode];
     const second = await another(healthy());
     nodesAre(configOf('node-1', first), configOf('second', second));
-    await askUntil(() => second.received.length > 0);
+    await callUntil(() => second.received.length > 0);
     nodesAre(configOf('second', second));
     const before = first.received.length;
-    await askTimes(20);
+    await callTimes(20);
     expect(first.received.length).toBe(before);
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['second']);
   });
@@ -85,10 +85,10 @@ describe('changing nodes of a running pool', () => {
   it('keeps the state of unchanged nodes but not of changed addresses', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
-    await askUntil(() => first.received.length > 0 && second.received.length > 0);
+    await callUntil(() => first.received.length > 0 && second.received.length > 0);
     nodesAre(configOf('node-1', first), { ...configOf('node-2', second), url: `${second.url}other` });
     expect(scene.pool.status().map(({ silentMs }) => silentMs !== null)).toEqual([true, false]);
-    await askUntil(() => second.received.some(({ path }) => path === '/other'));
+    await callUntil(() => second.received.some(({ path }) => path === '/other'));
   });
 
   it('keeps node state when limits change', async () => {
@@ -104,7 +104,7 @@ describe('changing nodes of a running pool', () => {
     await until(() => {
       // A health check briefly occupies the only slot, too.
       if (scene.mocks[0]!.count('getBalance') === 0) underWay.push(request(scene.pool, call('getBalance')));
-      for (const asked of underWay) asked.catch(() => undefined);
+      for (const pending of underWay) pending.catch(() => undefined);
       return scene.mocks[0]!.count('getBalance') === 1;
     });
     scene.pool.change({ devnet: nodes.devnet.slice(1) }, { ...limits, inFlightMax: 1 });
@@ -119,7 +119,7 @@ describe('changing nodes of a running pool', () => {
     scene.pool.cordon('devnet', 'node-1', 'new disks');
     const nodes = { devnet: [configOf('node-1', first), configOf('node-2', second)] };
     scene.pool.change(nodes, { ...limits, connectionsMax: 3 });
-    await askTimes(20);
+    await callTimes(20);
     expect([first, second].map(({ received }) => received.length)).toEqual([0, 20]);
   });
 
@@ -128,7 +128,7 @@ describe('changing nodes of a running pool', () => {
     nodesAre();
     await expect(request(scene.pool, call('getBalance'))).rejects.toThrow(Failure);
     nodesAre(configOf('node-1', scene.mocks[0]!));
-    await askTimes(1);
+    await callTimes(1);
   });
 });
 
@@ -140,19 +140,19 @@ describe('shared state across node changes', () => {
     const [first, second] = scene.mocks as [MockNode, MockNode];
     scene.pool.start();
     await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
-    await askTimes(3);
+    await callTimes(3);
     const nodes = [configOf('node-1', first), configOf('node-2', second)];
     const third = await another(healthy());
     const change = (changed: Partial<UpstreamLimits>) =>
       scene.pool.change({ devnet: [...nodes, configOf('third', third)] }, { ...sticky, ...changed });
     change({});
     await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
-    await askTimes(3);
+    await callTimes(3);
     expect([first, second, third].map(({ received }) => received.length)).toEqual([6, 0, 0]);
-    const told = scene.logged.filter((line) => line.includes('"node-1"'));
-    expect(told).toHaveLength(1);
+    const results = scene.logged.filter((line) => line.includes('"node-1"'));
+    expect(results).toHaveLength(1);
     change({ stickyMs: 1 });
-    await askUntil(() => second.received.length + third.received.length > 0);
+    await callUntil(() => second.received.length + third.received.length > 0);
   });
 
   it('keeps hedging calls that started before', async () => {
@@ -203,7 +203,7 @@ describe('drained node', () => {
     expect(scene.pool.status()[0]).toMatchObject({ state: 'draining', drained: true, inFlight: 1 });
     replies[0]!();
     expect((await underWay).body.toString()).toBe('1');
-    await askTimes(20);
+    await callTimes(20);
     expect(scene.mocks.map(({ received }) => received.length)).toEqual([1, 20]);
     expect(scene.pool.status()[0]).toMatchObject({ state: 'drained', reason: 'drained by the operator' });
     scene.pool.drain(new Set(['devnet/node-1', 'devnet/node-2']));
@@ -212,6 +212,6 @@ describe('drained node', () => {
     });
     scene.pool.drain(new Set());
     scene.mocks[0]!.become(healthy());
-    await askTimes(20);
+    await callTimes(20);
   });
 });

@@ -86,12 +86,12 @@ describe('read', () => {
 
   it('waits for the only node during a short throttling', async () => {
     const { pool, mocks } = await open([throttling()]);
-    const asked = request(pool, call('getBalance'));
+    const pending = request(pool, call('getBalance'));
     mocks[0]!.become((request, reply, socket) => {
       if (mocks[0]!.count('getBalance') < 2) throttling()(request, reply, socket);
       else healthy(BIG)(request, reply, socket);
     });
-    expect((await asked).body.toString()).toBe(BIG);
+    expect((await pending).body.toString()).toBe(BIG);
   });
 
   it('respects Retry-After and reports it to the caller', async () => {
@@ -285,9 +285,9 @@ describe('failure', () => {
   it('ends the work when the caller cancels', async () => {
     const { pool, mocks } = await open([silent], { attemptTimeoutMs: 10_000, timeoutMs: 10_000 });
     const leave = new AbortController();
-    const asked = failureOf(request(pool, call('getBalance'), leave.signal));
+    const pending = failureOf(request(pool, call('getBalance'), leave.signal));
     mocks[0]!.become(() => leave.abort());
-    await asked;
+    await pending;
     expect(pool.status()[0]!.inFlight).toBe(0);
   });
 

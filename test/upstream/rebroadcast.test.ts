@@ -49,12 +49,12 @@ describe('accepted transaction', () => {
     await until(() => everybody().every((mock) => timesSent(sent, mock) >= 4));
     chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
     await until(() => sent.trace.results.length > 0);
-    const [fate] = sent.trace.results;
-    expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
-    expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
-    const said = fate!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    const [result] = sent.trace.results;
+    expect(result).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
+    expect(result!.rebroadcasts).toBeGreaterThanOrEqual(3);
+    const said = result!.rebroadcastAttempts.map(({ node, outcome }) => `${node} ${outcome}`).sort();
     expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
-    expect(fate!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
+    expect(result!.rebroadcastAttempts.every(({ times }) => times >= 2)).toBe(true);
     // Attempts of the submission only.
     expect(sent.trace.attempts).toHaveLength(3);
     // Requests in flight have arrived once another was rebroadcast.
@@ -100,9 +100,9 @@ describe('accepted transaction', () => {
     await open({ rebroadcastMs: 60_000 });
     const { trace } = await sendOne();
     chain.status = () => landed('finalized', err);
-    const asked = (): number =>
+    const pending = (): number =>
       scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
-    await until(() => (fates.length > 0 ? isAtRest() : asked() > 3));
+    await until(() => (fates.length > 0 ? isAtRest() : pending() > 3));
     expect(trace.results).toMatchObject(fates);
   });
 

@@ -35,7 +35,7 @@ async function ended(method: string): Promise<string> {
   );
 }
 
-const asked = (): number[] => scene.mocks.map(({ received }) => received.length);
+const pending = (): number[] => scene.mocks.map(({ received }) => received.length);
 
 describe('request rejected by a node', () => {
   it.each([
@@ -44,7 +44,7 @@ describe('request rejected by a node', () => {
   ])('because it is %s is retried on another node', async (_name, refusing) => {
     scene = await stage([refusing, refusing, healthy('7')]);
     for (let i = 0; i < 10; i++) expect(await ended('simulateTransaction')).toBe('7');
-    expect(Math.max(...asked())).toBe(10);
+    expect(Math.max(...pending())).toBe(10);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe('request rejected by a node', () => {
     async (_n, refusing, code) => {
       scene = await stage([refusing, refusing, refusing]);
       expect(await ended('sendTransaction')).toBe(code);
-      expect(asked()).toEqual([1, 1, 1]);
+      expect(pending()).toEqual([1, 1, 1]);
     },
   );
 
@@ -64,7 +64,7 @@ describe('request rejected by a node', () => {
     const startedAt = performance.now();
     expect(await ended('getBalance')).toBe('BODY_TOO_LARGE');
     expect(performance.now() - startedAt).toBeLessThan(1_000);
-    expect(asked()).toEqual([1]);
+    expect(pending()).toEqual([1]);
   });
 
   it('fails as too large if one node says so and another only that it is bad', async () => {
@@ -76,7 +76,7 @@ describe('request rejected by a node', () => {
     // Few attempts: all of them would take nearly the whole timeout.
     scene = await stage([tooLarge, dyingAfterRequest], { attemptsMax: 4 });
     expect(await ended('getBalance')).toBe('UPSTREAM_UNAVAILABLE');
-    expect(asked()[0]).toBe(1);
+    expect(pending()[0]).toBe(1);
   });
 
   it("is answered with another node's response", async () => {
@@ -87,7 +87,7 @@ describe('request rejected by a node', () => {
   it('goes to one node only if it must not be repeated', async () => {
     scene = await stage([tooLarge, tooLarge]);
     expect(await ended('requestAirdrop')).toBe('BODY_TOO_LARGE');
-    expect(asked().sort()).toEqual([0, 1]);
+    expect(pending().sort()).toEqual([0, 1]);
   });
 
   it('does not count against the node', async () => {

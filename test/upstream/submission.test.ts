@@ -45,8 +45,8 @@ describe('transaction with preflight', () => {
     const { submitter } = await open([accepting(), accepting(), accepting()], [accepting()]);
     const { wire, signature } = signedTransaction();
     const trace = new SubmissionTrace();
-    const asked = sendCall(wire, { preflightCommitment: 'processed', minContextSlot: 5 }, trace);
-    expect(await dispatch(submitter, asked)).toBe(signature);
+    const pending = sendCall(wire, { preflightCommitment: 'processed', minContextSlot: 5 }, trace);
+    expect(await dispatch(submitter, pending)).toBe(signature);
     await until(() => trace.attempts.length === 4);
     expect(all().map((mock) => mock.count('sendTransaction'))).toEqual([1, 1, 1, 1]);
     for (const { received } of all()) expect(sentTo(received[0]!).wire).toEqual(wire);
@@ -69,8 +69,8 @@ describe('transaction with preflight', () => {
     const { submitter, mocks } = await open([blockhashNotFound, blockhashNotFound], [accepting()]);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire))).toBe('-32002');
     expect([sentIn(mocks), sentIn(scene.sendOnlyMocks)]).toEqual([2, 0]);
-    let asked = 0;
-    const second: Behaviour = (...given) => (asked++ === 0 ? blockhashNotFound : accepting())(...given);
+    let pending = 0;
+    const second: Behaviour = (...given) => (pending++ === 0 ? blockhashNotFound : accepting())(...given);
     for (const mock of mocks) mock.become(second);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire))).toBe(signature);
@@ -86,8 +86,8 @@ describe('transaction with preflight', () => {
   });
 
   it('does not wait long for an unresponsive node', async () => {
-    let asked = 0;
-    const either: Behaviour = (...given) => (asked++ === 0 ? silent : accepting())(...given);
+    let pending = 0;
+    const either: Behaviour = (...given) => (pending++ === 0 ? silent : accepting())(...given);
     const { submitter } = await open([either, either], [], { upstream: { sendAttemptTimeoutMs: 60 } });
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire))).toBe(signature);
@@ -123,8 +123,8 @@ describe('transaction without preflight', () => {
   });
 
   it('is retried until the timeout when all fail', async () => {
-    let asked = 0;
-    const third: Behaviour = (...given) => (++asked < 3 ? dyingAfterRequest : accepting())(...given);
+    let pending = 0;
+    const third: Behaviour = (...given) => (++pending < 3 ? dyingAfterRequest : accepting())(...given);
     const { submitter } = await open([third, third], [failing(-32097)]);
     const { wire, signature } = signedTransaction();
     expect(await dispatch(submitter, sendCall(wire, { skipPreflight: true }))).toBe(signature);
@@ -132,10 +132,10 @@ describe('transaction without preflight', () => {
   });
 
   it('fails with an unknown outcome and its signature without responses', async () => {
-    let asked = 0;
+    let pending = 0;
     // Its bytes were sent first; then the node was gone.
     const vanishing: Behaviour = (request, reply, socket) =>
-      asked++ === 0 ? socket.destroy() : sendError(reply, request.id, -32005, 'Node is behind');
+      pending++ === 0 ? socket.destroy() : sendError(reply, request.id, -32005, 'Node is behind');
     const { submitter } = await open([vanishing]);
     const { wire, signature } = signedTransaction();
     const failure = await failureOf(request(submitter, sendCall(wire, { skipPreflight: true })));
@@ -198,11 +198,11 @@ describe('duplicate transaction', () => {
     const holding: Behaviour = (...given) => void held.push(() => accepting()(...given));
     const { submitter, mocks } = await open([holding], [], { limits });
     const { wire, signature } = signedTransaction();
-    const asked = sendCall(wire);
-    const answers = [dispatch(submitter, asked), dispatch(submitter, asked)];
+    const pending = sendCall(wire);
+    const answers = [dispatch(submitter, pending), dispatch(submitter, pending)];
     await until(() => sentIn(mocks) === 1);
     expect(await dispatch(submitter, sendCall(signedTransaction().wire))).toBe('OVERLOADED');
-    expect(await dispatch(submitter, asked)).toBe('OVERLOADED');
+    expect(await dispatch(submitter, pending)).toBe('OVERLOADED');
     expect(sentIn(mocks)).toBe(1);
     mocks[0]!.become(accepting());
     for (const answer of held) answer();
@@ -248,8 +248,8 @@ describe('submitter', () => {
       (typeof scene.sendOnlyMocks)[0]['received'][0],
     ];
     expect([headers['x-token'], path]).toEqual(['SECRET-TOKEN', '/SECRET-PATH']);
-    const told = JSON.stringify([failure.facts, failure.text, trace.attempts, scene.logged]);
-    expect(told).not.toContain('SECRET');
+    const results = JSON.stringify([failure.facts, failure.text, trace.attempts, scene.logged]);
+    expect(results).not.toContain('SECRET');
     expect(String((failure.cause as Error).cause ?? failure.cause)).not.toContain('SECRET');
   });
 });

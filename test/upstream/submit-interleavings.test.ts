@@ -110,14 +110,14 @@ class Run {
     this.nodes = nodes.map((one, at) => new ScriptedNode(`node-${at}`, one, this.held));
     this.sendOnly = sendOnly.map((one, at) => new ScriptedNode(`sender-${at}`, one, this.held));
     const group = new NodeGroup(this.nodes, limits);
-    const dispatch = (asked: Call, asker: ResponseHandler) => executeWithRetry(group, asked, asker);
+    const dispatch = (request: Call, handler: ResponseHandler) => executeWithRetry(group, request, handler);
     const parts = {
       next: { dispatch },
       targets: new SubmitTargets({ nodesOf: () => this.nodes }, new Map([['devnet', this.sendOnly]])),
       limits: submitLimits,
     };
-    const asked = sendCall(wire, { skipPreflight });
-    new Submission(parts, asked, parseSubmitRequest(asked.params)!, {
+    const request = sendCall(wire, { skipPreflight });
+    new Submission(parts, request, parseSubmitRequest(request.params)!, {
       onAccepted: () => this.ends.push({ accepted: true }),
       onRejected: (answer) => this.ends.push({ accepted: false, answer }),
       onError: (failure) => this.ends.push({ accepted: false, failure }),

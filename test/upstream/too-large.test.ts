@@ -14,7 +14,7 @@ const boasting: Behaviour = (request, reply, socket) => {
   reply.writeHead(200, { 'content-length': '999999999' }).write('{');
 };
 
-const told = (): Promise<string> =>
+const results = (): Promise<string> =>
   request(scene.pool, call('getBalance')).then(
     ({ body }) => body.toString(),
     (failure: unknown) => (failure instanceof Failure ? failure.code : String(failure)),
@@ -24,12 +24,12 @@ describe('response above the size limit', () => {
   it('is retried elsewhere, and counts against its node if another has a shorter one', async () => {
     scene = await stage([boasting, boasting, healthy('7')]);
     scene.pool.start();
-    while (scene.pool.status()[0]!.state !== 'failing') expect(await told()).toBe('7');
+    while (scene.pool.status()[0]!.state !== 'failing') expect(await results()).toBe('7');
   });
 
   it('fails if no node has a shorter one, after one attempt each', async () => {
     scene = await stage([boasting, boasting]);
-    expect(await told()).toBe('ANSWER_TOO_LARGE');
+    expect(await results()).toBe('ANSWER_TOO_LARGE');
     expect(scene.mocks.map((mock) => mock.count('getBalance'))).toEqual([1, 1]);
   });
 });

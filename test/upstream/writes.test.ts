@@ -52,9 +52,9 @@ async function inOrder(
   second: Behaviour,
   limits?: Partial<UpstreamLimits>,
 ): Promise<Scene> {
-  let asked = 0;
+  let pending = 0;
   const either: Behaviour = (request, reply, socket) =>
-    (asked++ === 0 ? first : second)(request, reply, socket);
+    (pending++ === 0 ? first : second)(request, reply, socket);
   return open([either, either], limits);
 }
 
@@ -197,9 +197,9 @@ describe('unknown method', () => {
 describe('calls sent while a node is stopped', () => {
   it('fail instead of hanging', async () => {
     const { pool, mocks } = await open([silent], { timeoutMs: 2_000 });
-    const asked = failureOf(request(pool, call('getBalance')));
+    const pending = failureOf(request(pool, call('getBalance')));
     await until(() => mocks[0]!.received.length > 0);
     await pool.stop();
-    expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain((await asked).code);
+    expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain((await pending).code);
   });
 });

@@ -39,9 +39,9 @@ describe('node of another chain', () => {
     scene = await stage([nodeOf(genesisHashes.devnet, '1'), nodeOf(PRIVATE, '2')]);
     scene.pool.start();
     await until(() => states()[1] === 'wrong-chain' && scene.mocks[1]!.polls.length > 6);
-    const told = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-2');
-    expect(told.filter(({ state }) => state === 'wrong-chain')).toHaveLength(1);
-    expect(told.at(-1)).toMatchObject({ genesisHash: PRIVATE });
+    const results = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-2');
+    expect(results.filter(({ state }) => state === 'wrong-chain')).toHaveLength(1);
+    expect(results.at(-1)).toMatchObject({ genesisHash: PRIVATE });
   });
 
   it('is the one configured later when two unknown chains tie, which is logged once', async () => {
@@ -50,10 +50,10 @@ describe('node of another chain', () => {
     await until(() => states().join() === 'healthy,wrong-chain' && scene.mocks[1]!.polls.length > 6);
     for (let i = 0; i < 20; i++)
       expect((await request(scene.pool, call('getBalance'))).body.toString()).toBe('1');
-    const told = scene.logged.map((line) => JSON.parse(line)).filter(({ chains }) => chains !== undefined);
-    expect(told).toHaveLength(1);
-    expect(told[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });
-    expect(told[0].msg).toContain('solway doctor');
+    const results = scene.logged.map((line) => JSON.parse(line)).filter(({ chains }) => chains !== undefined);
+    expect(results).toHaveLength(1);
+    expect(results[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });
+    expect(results[0].msg).toContain('solway doctor');
   });
 
   it('is asked for its genesis once', async () => {

@@ -15,7 +15,7 @@ export interface WebhookSender {
 
 /** How sending ended: with a status, or without because the address is not a public one, or nobody answered. */
 export type PostResult = Readonly<
-  { kind: 'answered'; status: number } | { kind: 'refused' } | { kind: 'failed' }
+  { kind: 'response'; status: number } | { kind: 'refused' } | { kind: 'failed' }
 >;
 
 const SECRET_PREFIX = 'whsec_';

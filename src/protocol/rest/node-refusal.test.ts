@@ -13,9 +13,9 @@ it('truncates the message to 1,000 characters without splitting one', () => {
 });
 
 it('drops data above 16 KiB', () => {
-  const told = (length: number) =>
+  const dataLength = (length: number) =>
     new NodeRefusal({ code: 1, message: 'no', data: 'x'.repeat(length) }).error.data?.toString().length;
-  expect([told(16_382), told(16_383)]).toEqual([16_382, undefined]);
+  expect([dataLength(16_382), dataLength(16_383)]).toEqual([16_382, undefined]);
   expect(new NodeRefusal({ code: 1, message: 'no', data: 'é'.repeat(8_192) }).error).toEqual({
     code: 1,
     message: 'no',

@@ -57,7 +57,7 @@ describe('Ejection', () => {
 
   it('ends probation after enough successful calls or the maximum time', () => {
     const prove = (now: number): void => {
-      for (let i = 0; i < 3; i++) ejection.noteCall('answered', 5, now);
+      for (let i = 0; i < 3; i++) ejection.noteCall('succeeded', 5, now);
     };
     const wait = (): void => {};
     for (const recover of [prove, wait]) {
@@ -78,14 +78,14 @@ describe('Ejection', () => {
   it('ejects again for a slow response only if the node was ejected as slow', () => {
     ejection.eject('throttling', 0);
     pollsUntilReadmitted(0);
-    ejection.noteCall('answered', 2_000, 0);
+    ejection.noteCall('succeeded', 2_000, 0);
     expect(ejection.reason).toBeNull();
     ejection.noteCall('throttled', 5, 0);
     expect(ejection.reason).toBe('throttling');
     ejection = new Ejection(limits);
     ejection.eject('slow', 0);
     pollsUntilReadmitted(0);
-    ejection.noteCall('answered', 2_000, 0);
+    ejection.noteCall('succeeded', 2_000, 0);
     expect(ejection.reason).toBe('slow');
   });
 });
@@ -98,7 +98,7 @@ describe('RecentOutcomes', () => {
 
   it('reports ratios', () => {
     const recent = new RecentOutcomes({ windowMs: 1_000 });
-    for (let i = 0; i < 6; i++) recent.record('answered', 600);
+    for (let i = 0; i < 6; i++) recent.record('succeeded', 600);
     for (let i = 0; i < 3; i++) recent.record('failed', 600);
     recent.record('throttled', 600);
     expect(recent.attempts(600)).toBe(10);

@@ -3,7 +3,7 @@ import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { EjectionReason } from './node-state.ts';
 
-export type AttemptKind = 'answered' | 'failed' | 'throttled';
+export type AttemptKind = 'succeeded' | 'failed' | 'throttled';
 
 /** Half a window: attempt counts and latencies. */
 class WindowHalf {
@@ -100,12 +100,12 @@ export const isNodeFault = (status: number): boolean =>
  */
 export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
   switch (outcome.kind) {
-    case 'answer':
-      return 'answered';
+    case 'response':
+      return 'succeeded';
     case 'status':
       if (outcome.status === 429) return 'throttled';
       return isNodeFault(outcome.status) ? 'failed' : null;
-    case 'garbage':
+    case 'invalid':
       return 'failed';
     case 'transport':
       return outcome.timedOut && elapsedMs === null ? null : 'failed';
@@ -157,7 +157,7 @@ export class Ejection {
   /** Records the end of a call or recovery probe. */
   noteCall(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     const isSlow = (elapsedMs ?? 0) > this.#limits.slowMs;
-    if (kind === 'answered' && !isSlow) {
+    if (kind === 'succeeded' && !isSlow) {
       this.#goodAnswers++;
       return;
     }

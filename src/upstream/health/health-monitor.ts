@@ -166,7 +166,7 @@ const DIGITS = /^\d{1,20}$/;
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 function slotIn(outcome: Outcome): Slot | null {
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   const text = outcome.response.body.toString('latin1');
   if (!DIGITS.test(text)) return null;
   const value = BigInt(text);
@@ -253,7 +253,7 @@ export class NodePoller {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
     this.#recordRefusal(outcome);
-    if (outcome.kind === 'answer') this.#node.capabilities.firstAvailable = slotIn(outcome);
+    if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
 

@@ -149,10 +149,10 @@ export class NodeHealth {
   /** Records a poll. A node that answers no polls is failing; one that answers again may receive calls. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
-    const isUsable = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+    const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer') this.#recordOutcome(outcome, elapsedMs, now);
+    if (outcome.kind !== 'response') this.#recordOutcome(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
       this.#recordResponse(outcome.response, now, elapsedMs);
@@ -182,21 +182,21 @@ export class NodeHealth {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;
     this.recent.record(kind, now);
-    const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
+    const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
     if (isTimed && elapsedMs !== null) this.recent.recordLatency(elapsedMs);
     this.ejection.noteCall(kind, elapsedMs, now);
   }
 
   #recordOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     switch (outcome.kind) {
-      case 'answer':
+      case 'response':
         this.circuit.recordSuccess();
         this.#recordResponse(outcome.response, now, elapsedMs);
         break;
       case 'status':
         this.#recordStatus(outcome.status, outcome.retryAfterMs, now);
         break;
-      case 'garbage':
+      case 'invalid':
         this.circuit.recordFailure(now);
         break;
       case 'transport':
@@ -240,6 +240,6 @@ export class NodeHealth {
 
 /** A throttled node did respond. */
 const isNoResponse = (outcome: Outcome): boolean =>
-  outcome.kind !== 'answer' &&
+  outcome.kind !== 'response' &&
   outcome.kind !== 'aborted' &&
   !(outcome.kind === 'status' && outcome.status === 429);

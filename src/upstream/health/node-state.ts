@@ -15,10 +15,10 @@ export type NodeState =
 /**
  * - `behind`: other nodes are ahead.
  * - `not-replaying`: it received much newer shreds than it replayed.
- * - `standing-still`: its slot does not advance while others do.
+ * - `stalled`: its slot does not advance while others do.
  * - `ahead`: it reports slots that the others cannot know yet.
  */
-export type SlotFault = 'behind' | 'not-replaying' | 'standing-still' | 'ahead';
+export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 
 /** Reason of an ejection. */
 export type EjectionReason = 'slow' | 'failing' | 'throttling';
@@ -26,7 +26,7 @@ export type EjectionReason = 'slow' | 'failing' | 'throttling';
 export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
   behind: 'behind',
   'not-replaying': 'behind',
-  'standing-still': 'behind',
+  stalled: 'behind',
   ahead: 'ahead',
 };
 
@@ -55,7 +55,7 @@ export function reasonOfFault(fault: SlotFault, lagSlots: bigint | null, unrepla
       return `${lagSlots} slots behind`;
     case 'not-replaying':
       return `${unreplayed} slots received but not replayed`;
-    case 'standing-still':
+    case 'stalled':
       return 'slot does not advance while other nodes do';
     case 'ahead':
       return 'reports slots that no other node has reached';

@@ -216,9 +216,9 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
 
   #end(request: HttpRequest, moreFollows: boolean): void {
     const { readState } = this.#reader;
-    if (readState === 'whole') this.#onResponseComplete(request, moreFollows);
+    if (readState === 'complete') this.#onResponseComplete(request, moreFollows);
     else if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
-    else if (readState === 'no-room') this.#abortRequest(request, overBudget, true);
+    else if (readState === 'over-budget') this.#abortRequest(request, overBudget, true);
     else this.close(new Error('invalid HTTP response'));
   }
 

@@ -53,7 +53,7 @@ describe('response memory', () => {
       [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
     ],
   ])('is limited: %s is rejected', (_name, pieces) => {
-    expect(readIn(pieces, LONG).readState).toBe('no-room');
+    expect(readIn(pieces, LONG).readState).toBe('over-budget');
     expect(budget.reservedBytes).toBeLessThanOrEqual(ROOM);
     reader?.free();
     expect(budget.reservedBytes).toBe(0);
@@ -97,7 +97,7 @@ describe('HttpResponseReader', () => {
   ])('reads %s regardless of splits', (_name, bytes) => {
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
-      expect(got.readState).toBe('whole');
+      expect(got.readState).toBe('complete');
       expect(got.status).toBe(200);
       expect(got.keepAlive).toBe(true);
       expect(got.body.take().toString()).toBe('{"a":[1,2]}');
@@ -114,7 +114,7 @@ describe('HttpResponseReader', () => {
     ]);
     for (const pieces of splits(bytes)) {
       const got = readIn(pieces);
-      expect(got).toMatchObject({ readState: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
+      expect(got).toMatchObject({ readState: 'complete', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
       got.next();
       expect(got).toMatchObject({
         readState: 'more',
@@ -135,7 +135,7 @@ describe('HttpResponseReader', () => {
     const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
     expect(got.readState).toBe('more');
     got.finish();
-    expect(got).toMatchObject({ readState: 'whole', keepAlive: false });
+    expect(got).toMatchObject({ readState: 'complete', keepAlive: false });
     expect(got.body.take().toString()).toBe('abc');
   });
 
@@ -144,10 +144,10 @@ describe('HttpResponseReader', () => {
     const behind = text(['HTTP/1.1 200 OK', `content-length: ${length}`], '{}');
     for (const pieces of splits(behind)) {
       const got = whole(last);
-      expect(got).toMatchObject({ readState: 'whole', status: 500, keepAlive: false });
+      expect(got).toMatchObject({ readState: 'complete', status: 500, keepAlive: false });
       got.next();
       for (const piece of pieces) got.read(piece, 0, piece.length);
-      expect(got.readState).toBe('faulty');
+      expect(got.readState).toBe('invalid');
     }
   });
 
@@ -155,7 +155,7 @@ describe('HttpResponseReader', () => {
     const announced = text(['HTTP/1.1 150 x', 'content-length: 4'], 'more');
     const behind = text(['HTTP/1.0 200 OK', `content-length: ${MAX + 1}`]);
     for (const pieces of splits(Buffer.concat([announced, behind]))) {
-      expect(readIn(pieces).readState).toBe('faulty');
+      expect(readIn(pieces).readState).toBe('invalid');
     }
   });
 
@@ -163,13 +163,13 @@ describe('HttpResponseReader', () => {
     for (const length of [5, 50_000]) {
       const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
       got.finish();
-      expect(got.readState).not.toBe('whole');
+      expect(got.readState).not.toBe('complete');
     }
   });
 
   it.each([204, 304])('reads no body with status %i', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
-    expect(got).toMatchObject({ readState: 'whole', status, keepAlive: false });
+    expect(got).toMatchObject({ readState: 'complete', status, keepAlive: false });
     expect(got.body.take()).toHaveLength(0);
   });
 
@@ -187,7 +187,7 @@ describe('HttpResponseReader', () => {
     ] as const) {
       got.next();
       at = got.read(bytes, at, bytes.length);
-      expect(got).toMatchObject({ readState: 'whole', status });
+      expect(got).toMatchObject({ readState: 'complete', status });
       expect(got.body.take().toString()).toBe(body);
     }
     expect(at).toBe(bytes.length);
@@ -235,20 +235,20 @@ describe('rejects', () => {
     ],
     ['another protocol', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
   ])('%s', (_name, bytes) => {
-    for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('faulty');
+    for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('invalid');
   });
 
   it('an endless head', () => {
     const line = Buffer.from(`x-filler: ${'y'.repeat(500)}\r\n`);
     const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array<Buffer>(40).fill(line)];
-    expect(readIn(pieces).readState).toBe('faulty');
+    expect(readIn(pieces).readState).toBe('invalid');
     const hints = Array<Buffer>(800).fill(text(['HTTP/1.1 102 Processing', 'x: y']));
-    expect(readIn(hints).readState).toBe('faulty');
+    expect(readIn(hints).readState).toBe('invalid');
   });
 
   it('a response above the limit as soon as that is known', () => {
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).readState).toBe('too-large');
-    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('whole');
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).readState).toBe('complete');
     const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
     for (const pieces of splits(chunked)) expect(readIn(pieces, 5).readState).toBe('too-large');
   });
@@ -308,15 +308,15 @@ describe('request smuggling', () => {
     ],
     ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
   ] as [string, Buffer][])('rejects %s, regardless of splits', (_name, bytes) => {
-    expect(whole(bytes).readState).toBe('faulty');
+    expect(whole(bytes).readState).toBe('invalid');
     const halves = [1, 20, 40, 60, 200].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);
-    for (const pieces of halves) expect(readIn(pieces).readState).toBe('faulty');
+    for (const pieces of halves) expect(readIn(pieces).readState).toBe('invalid');
   });
 
   it('accepts a response after informational ones without a body', () => {
     for (const status of ['100', '102', '103']) {
       const bytes = Buffer.concat([text([`HTTP/1.1 ${status} X`, 'link: x']), next]);
-      for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('whole');
+      for (const pieces of splits(bytes)) expect(readIn(pieces).readState).toBe('complete');
     }
   });
 });

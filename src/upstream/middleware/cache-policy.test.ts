@@ -17,7 +17,7 @@ type Row = readonly [below: number, above: number, confirmed: number];
 const always = (ms: number): Row => [ms, ms, ms];
 const final: Row = [FOR_GOOD, NEVER, NEVER];
 
-const kept: Readonly<Record<MethodName, Row>> = {
+const lifetime: Readonly<Record<MethodName, Row>> = {
   getAccountInfo: always(SLOT),
   getAgGenesisCert: always(SHORTLY),
   getBalance: always(NEVER),
@@ -104,16 +104,19 @@ function timeOf(
 }
 
 describe('ttlFor', () => {
-  it.each(Object.entries(kept) as [MethodName, Row][])('caches %s according to the table', (method, row) => {
-    expect([
-      timeOf(method, 100, 'finalized'),
-      timeOf(method, 101, 'finalized'),
-      timeOf(method, 100, 'confirmed'),
-    ]).toEqual(row);
-    expect(timeOf(method, 100, 'finalized', null)).toBe(row[1]);
-  });
+  it.each(Object.entries(lifetime) as [MethodName, Row][])(
+    'caches %s according to the table',
+    (method, row) => {
+      expect([
+        timeOf(method, 100, 'finalized'),
+        timeOf(method, 101, 'finalized'),
+        timeOf(method, 100, 'confirmed'),
+      ]).toEqual(row);
+      expect(timeOf(method, 100, 'finalized', null)).toBe(row[1]);
+    },
+  );
 
-  it.each(Object.keys(kept) as MethodName[])('does not cache an error of %s', (method) => {
+  it.each(Object.keys(lifetime) as MethodName[])('does not cache an error of %s', (method) => {
     for (const commitment of commitments) {
       const key = keyAt(method, 5, commitment);
       const error = { ...resultAt(method, 5), errorCode: -32007 };

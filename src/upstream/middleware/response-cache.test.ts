@@ -28,34 +28,34 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   keys.keyOf(account)!.lookups++;
   const memory = new MemoryCache({ slots, limits, now });
   const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
-  const kept = new ResponseCache(shared, { memory, keys, counts });
-  const put = (call: Call) => {
+  const cache = new ResponseCache(shared, { memory, keys, counts });
+  const send = (call: Call) => {
     const listener = new RecordingHandler();
-    kept.dispatch({ ...call, trace: listener }, listener);
+    cache.dispatch({ ...call, trace: listener }, listener);
     return listener;
   };
   /** @returns whether the call reached the next dispatcher, which responds. */
   const reaches = (call: Call, answer: RpcResponse): boolean => {
     const before = source.calls.length;
     source.script = () => answer;
-    put(call);
+    send(call);
     return source.calls.length > before;
   };
-  return { source, clock, slots, counts, keys, memory, put, reaches };
+  return { source, clock, slots, counts, keys, memory, send, reaches };
 }
 
 describe('slot-bound state', () => {
   it('is requested once per slot', () => {
-    const { source, clock, counts, slots, put } = stage();
+    const { source, clock, counts, slots, send } = stage();
     for (let n = 0; n < 5; n++) {
       slots.set('confirmed', 10 + n);
       clock.now = n * 400;
-      const asking = Array.from({ length: 500 }, () => put(account));
+      const asking = Array.from({ length: 500 }, () => send(account));
       const answer = at(10 + n, `"of ${n}"`);
       source.calls.at(-1)!.respond(answer);
       for (let ms = 0; ms < 400; ms += 4) {
         clock.now = n * 400 + ms;
-        asking.push(...Array.from({ length: 5 }, () => put(account)));
+        asking.push(...Array.from({ length: 5 }, () => send(account)));
       }
       expect(asking.every((one) => one.ending === answer.body.toString())).toBe(true);
     }
@@ -109,41 +109,41 @@ describe('slot-bound state', () => {
   });
 
   it('without a slot is cached for the slot of its request', () => {
-    const { source, slots, put } = stage();
+    const { source, slots, send } = stage();
     const height = callOf('getBlockHeight');
     slots.set('finalized', 10);
-    put(height);
+    send(height);
     slots.set('finalized', 11);
     source.calls[0]!.respond(resultOf('5'));
-    put(height);
+    send(height);
     expect(source.calls).toHaveLength(2);
   });
 
   it('expires slotMs after the request', () => {
-    const { source, clock, put } = stage();
-    put(account);
+    const { source, clock, send } = stage();
+    send(account);
     clock.now = 399;
     source.calls[0]!.respond(at(10));
-    expect(put(account).ending).not.toBeNull();
+    expect(send(account).ending).not.toBeNull();
     clock.now = 400;
-    expect(put(account).ending).toBeNull();
+    expect(send(account).ending).toBeNull();
     clock.now = 800;
     source.calls[1]!.respond(at(11));
-    put(account);
+    send(account);
     expect(source.calls).toHaveLength(3);
   });
 });
 
 describe('cached responses', () => {
   it('are shared synchronously in memory of their own', () => {
-    const { source, put } = stage();
+    const { source, send } = stage();
     const received = Buffer.alloc(100_000, ' ');
     const json = '{"slotsPerEpoch":432000}';
     received.write(json, 500);
     source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
-    put(callOf('getEpochSchedule', []));
+    send(callOf('getEpochSchedule', []));
     received.fill('x');
-    const [one, other] = [put(callOf('getEpochSchedule', [])), put(callOf('getEpochSchedule', []))];
+    const [one, other] = [send(callOf('getEpochSchedule', [])), send(callOf('getEpochSchedule', []))];
     expect(one.ending).toBe(json);
     expect(one.responses[0]).toBe(other.responses[0]);
     expect(one.servedFrom).toEqual(['cache']);
@@ -200,17 +200,17 @@ describe('cached responses', () => {
   });
 
   it('are skipped for a session with a higher minimum slot only', () => {
-    const { source, reaches, put } = stage();
+    const { source, reaches, send } = stage();
     reaches(account, at(10));
-    const floor = new MinSlot();
-    floor.raise('confirmed', slot(11n));
+    const minSlot = new MinSlot();
+    minSlot.raise('confirmed', slot(11n));
     source.script = () => null;
-    put({ ...account, minSlot: floor });
+    send({ ...account, minSlot: minSlot });
     expect(source.calls).toHaveLength(2);
-    expect(put(account).ending).toBe(at(10).body.toString());
+    expect(send(account).ending).toBe(at(10).body.toString());
     const lower = new MinSlot();
     lower.raise('confirmed', slot(10n));
-    expect(put({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
+    expect(send({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
   });
 });
 

@@ -27,7 +27,7 @@ describe('HostQueues', () => {
     const first = await placeOf(lanes.acquire('a', never));
     const others = [1, 2, 3].map(() => lanes.acquire('a', never));
     expect(await now(others[0]!)).toBe('waits');
-    first.release('good');
+    first.release('success');
     for (const other of others) await placeOf(other);
     expect(await now(lanes.acquire('a', never))).toBe('waits');
     expect([lanes.active, lanes.waiting]).toEqual([3, 1]);
@@ -39,11 +39,11 @@ describe('HostQueues', () => {
     const enter = (host: string) =>
       lanes.acquire(host, never).then((place) => {
         order.push(host);
-        place?.release('good');
+        place?.release('success');
       });
     const first = await placeOf(lanes.acquire('z', never));
     const all = ['a', 'a', 'a', 'b', 'c', 'b'].map(enter);
-    first.release('good');
+    first.release('success');
     await Promise.all(all);
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
   });
@@ -67,21 +67,21 @@ describe('HostQueues', () => {
     });
     const first = await placeOf(lanes.acquire('a', never));
     const waiting = [1, 2, 3].map(() => lanes.acquire('a', never));
-    first.release('bad');
-    (await placeOf(waiting[0]!)).release('bad');
+    first.release('failure');
+    (await placeOf(waiting[0]!)).release('failure');
     expect([await waiting[1], await waiting[2]]).toEqual([null, null]);
     expect(await now(lanes.acquire('a', never))).toBeNull();
     expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
     clock.now = 100;
     const trial = await placeOf(lanes.acquire('a', never));
     expect(await now(lanes.acquire('a', never))).toBeNull();
-    trial.release('good');
+    trial.release('success');
     await placeOf(lanes.acquire('a', never));
   });
 
   it('forgets failures after a success', async () => {
     const { lanes } = lanesWith({ circuitFailuresMax: 2 });
-    for (const verdict of ['bad', 'good', 'bad', 'unclear'] as const) {
+    for (const verdict of ['failure', 'success', 'failure', 'inconclusive'] as const) {
       (await placeOf(lanes.acquire('a', never))).release(verdict);
     }
     await placeOf(lanes.acquire('a', never));
@@ -97,8 +97,8 @@ describe('HostQueues', () => {
     expect(lanes.waiting).toBe(0);
     expect(await lanes.acquire('a', leaver.signal)).toBeNull();
     const second = lanes.acquire('a', never);
-    first.release('good');
-    first.release('good');
+    first.release('success');
+    first.release('success');
     await placeOf(second);
     expect(lanes.active).toBe(1);
   });
@@ -106,7 +106,7 @@ describe('HostQueues', () => {
   it('keeps no state of idle healthy hosts', async () => {
     const { lanes } = lanesWith({ hostsMax: 10 });
     for (let host = 0; host < 1_000; host++) {
-      (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'good' : 'bad');
+      (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'success' : 'failure');
     }
     expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
   });

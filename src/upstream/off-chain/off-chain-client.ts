@@ -47,7 +47,7 @@ const ends = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
-  'not-asked': 'notAsked',
+  skipped: 'notAsked',
 } as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
@@ -235,18 +235,18 @@ export type FetchResult =
   /** It could not be had. */
   | Readonly<{ kind: 'failed' }>
   /** It was not asked for, or nobody wanted it any more. */
-  | Readonly<{ kind: 'not-asked' }>;
+  | Readonly<{ kind: 'skipped' }>;
 
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
 
-const NOT_REQUESTED = { kind: 'not-asked' } as const;
+const NOT_REQUESTED = { kind: 'skipped' } as const;
 
 /** Effect of an exchange on its host. A host that rejects the request is healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
   const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'refused';
-  if (responded) return 'good';
-  if (abortedAfterMs === null) return 'bad';
-  return abortedAfterMs >= slowMs ? 'bad' : 'unclear';
+  if (responded) return 'success';
+  if (abortedAfterMs === null) return 'failure';
+  return abortedAfterMs >= slowMs ? 'failure' : 'inconclusive';
 }
 
 /** Fetches documents: concurrency per host, checked redirects, gateways in order. */
@@ -279,7 +279,7 @@ export class Fetcher {
       if (result.kind === 'document') return result;
       ends.push(result.kind);
     }
-    if (signal.aborted || ends.every((kind) => kind === 'not-asked')) return NOT_REQUESTED;
+    if (signal.aborted || ends.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
     return { kind: ends.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
   }
 

@@ -85,7 +85,7 @@ type ProbeResults = Readonly<
 >;
 
 function resultText({ outcome }: ProbeResult): string | null {
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
 }
 
@@ -142,7 +142,7 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
 
 function reportOf(config: NodeConfig, network: Network, results: ProbeResults): ProbeReport {
   const all = Object.values(results);
-  const responded = all.filter(({ outcome }) => outcome.kind === 'answer');
+  const responded = all.filter(({ outcome }) => outcome.kind === 'response');
   const reachable = responded.length > 0;
   return {
     node: config.name,
@@ -175,7 +175,7 @@ export async function probeNode(
   try {
     const getVersion = await request('getVersion');
     // Skip the rest if the first call got no response.
-    const next = getVersion.outcome.kind === 'answer' ? request : async () => getVersion;
+    const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
     return reportOf(config, network, {
       getVersion,
       getGenesisHash: await next('getGenesisHash'),
@@ -200,8 +200,8 @@ const INVALID_TRANSACTION = Buffer.from('[""]');
 const refusesContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
-const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'answer' || kind === 'withheld';
-const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'garbage';
+const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'response' || kind === 'withheld';
+const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'invalid';
 
 function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
   if (isRpcResponse(outcome)) return [];

@@ -14,7 +14,7 @@ const OFFERED = 100;
 class Reading implements ResponseReader {
   text = '';
   pieces = 0;
-  end: 'whole' | Failure | null = null;
+  end: 'complete' | Failure | null = null;
   readonly #decoder = new TextDecoder();
 
   onData(bytes: Buffer): void {
@@ -24,7 +24,7 @@ class Reading implements ResponseReader {
 
   onEnd(last: Buffer): void {
     this.text += this.#decoder.decode(last);
-    this.end = 'whole';
+    this.end = 'complete';
   }
 
   onError(failure: Failure): void {
@@ -67,9 +67,9 @@ const codeOf = ({ reader }: Passing): string | undefined => (reader.end as Failu
 describe('PassthroughResponse', () => {
   it.each([1, 2, 3, 7, 63, 64, 65, 1_000, 100_000])('forwards the result in chunks of %i bytes', (size) => {
     const { reader, ends } = pass(body(RESULT, `,"id":${ID}}`), size);
-    expect(reader.end).toBe('whole');
+    expect(reader.end).toBe('complete');
     expect(reader.text).toBe(RESULT);
-    expect(ends).toEqual(['whole']);
+    expect(ends).toEqual(['complete']);
   });
 
   it.each([1, 64, 100_000])(
@@ -90,7 +90,7 @@ describe('PassthroughResponse', () => {
     const bytes = body(RESULT, `,"id":${ID}}`);
     const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
     expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
-    expect(ends).toEqual(['garbage']);
+    expect(ends).toEqual(['invalid']);
     expect(Buffer.byteLength(reader.text)).toBeLessThanOrEqual(answer.bytes as number);
   });
 
@@ -116,7 +116,7 @@ describe('PassthroughResponse', () => {
     for (const size of [1, 64, 100_000]) {
       const passing = pass(bytes, size);
       expect(codeOf(passing)).toBe('UPSTREAM_UNAVAILABLE');
-      expect(passing.ends).toEqual(['garbage']);
+      expect(passing.ends).toEqual(['invalid']);
     }
   });
 
@@ -158,7 +158,7 @@ describe('PassthroughResponse', () => {
     expect(answer.onEnd()).toBe(true);
     expect({ flow, ends, end: reader.end, text: reader.text }).toEqual({
       flow: ['resume', 'stop'],
-      ends: ['left'],
+      ends: ['canceled'],
       end: null,
       text: '',
     });
@@ -176,8 +176,8 @@ describe('PassthroughResponse', () => {
     };
     expect(end(lost)).toEqual(['UPSTREAM_UNAVAILABLE', 'lost']);
     expect(end(late)).toEqual(['UPSTREAM_TIMEOUT', 'lost']);
-    expect(end(late, true)).toEqual(['CLIENT_GONE', 'left']);
-    expect(end({ kind: 'too-large' })).toEqual(['ANSWER_TOO_LARGE', 'left']);
+    expect(end(late, true)).toEqual(['CLIENT_GONE', 'canceled']);
+    expect(end({ kind: 'too-large' })).toEqual(['ANSWER_TOO_LARGE', 'canceled']);
     const unread = begin(start, null, false);
     unread.answer.onError(lost);
     unread.answer.pipeTo(unread.reader);

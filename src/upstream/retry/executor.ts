@@ -41,7 +41,7 @@ const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
 /** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
-  kind: 'answer',
+  kind: 'response',
   response: { body: Buffer.alloc(0), errorCode: 0 },
   preflight: null,
 };
@@ -340,7 +340,7 @@ function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void
 function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const { traits, call } = state;
   node.recordOutcome(outcome, traits.takesAllTheTime ? null : elapsedMs);
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return;
   if (traits.hedged) node.latencies.record(call.row, elapsedMs);
   if (call.row.context) recordSlot(state, node, outcome.response.body);
 }
@@ -352,7 +352,7 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
 
 function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   if (state.call.trace == null) return;
-  const isGood = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+  const isGood = outcome.kind === 'response' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
 }
 

@@ -4,7 +4,7 @@ import type { Outcome, PreflightFault } from '../outcome.ts';
 import { decideRetry, isAmbiguous, isConnectionRefused, type RetryDecision, refusalOf } from './policy.ts';
 
 const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
-  kind: 'answer',
+  kind: 'response',
   response: { body: Buffer.from('x'), errorCode },
   preflight,
 });
@@ -12,7 +12,7 @@ const refused: Outcome = { kind: 'transport', wasSent: false, timedOut: false };
 const broken: Outcome = { kind: 'transport', wasSent: true, timedOut: false };
 const late: Outcome = { kind: 'transport', wasSent: true, timedOut: true };
 const status = (code: number): Outcome => ({ kind: 'status', status: code, retryAfterMs: null });
-const garbage: Outcome = { kind: 'garbage' };
+const garbage: Outcome = { kind: 'invalid' };
 
 const repeatable: readonly MethodKind[] = [
   'fixed',
@@ -32,53 +32,53 @@ const verdictsOf = (natures: readonly MethodKind[], outcome: Outcome): RetryDeci
 
 describe('decideRetry', () => {
   it('returns every result', () => {
-    expect(verdictsOf([...repeatable, ...single], answer(0))).toEqual(['answer']);
+    expect(verdictsOf([...repeatable, ...single], answer(0))).toEqual(['return']);
   });
 
   it.each([-32004, -32005, -32014, -32016, -32019, -32603, -32011, -32010, -32012, -32008, -32601, -32065])(
     'retries on another node after %i',
     (code) => {
-      expect(verdictsOf(repeatable, answer(code))).toEqual(['hop']);
+      expect(verdictsOf(repeatable, answer(code))).toEqual(['retry']);
     },
   );
 
   it.each([-32001, -32007, -32009, -32018, -32020])('confirms %i by one other node', (code) => {
-    expect(verdictsOf(repeatable, answer(code))).toEqual(['hop-once']);
+    expect(verdictsOf(repeatable, answer(code))).toEqual(['confirm']);
   });
 
   it.each([-32600, -32602, -32002, -32003, -32006, -32013, -32015, -32017, -32021, -32700, -1])(
     'returns %i at once',
     (code) => {
-      expect(verdictsOf(repeatable, answer(code))).toEqual(['answer']);
+      expect(verdictsOf(repeatable, answer(code))).toEqual(['return']);
     },
   );
 
   it('confirms an unknown blockhash, but no other preflight error', () => {
-    expect(decideRetry('send', answer(-32002, 'blockhash-not-found'))).toBe('hop-once');
-    expect(decideRetry('send', answer(-32002, 'already-processed'))).toBe('answer');
+    expect(decideRetry('send', answer(-32002, 'blockhash-not-found'))).toBe('confirm');
+    expect(decideRetry('send', answer(-32002, 'already-processed'))).toBe('return');
   });
 
   it('retries after every failure without a response', () => {
     for (const outcome of [refused, broken, late, garbage, status(429), status(502), status(403)]) {
-      expect(verdictsOf(repeatable, outcome)).toEqual(['hop']);
+      expect(verdictsOf(repeatable, outcome)).toEqual(['retry']);
     }
   });
 
   it('does not repeat airdrops and unknown methods once sent', () => {
-    expect(verdictsOf(single, refused)).toEqual(['hop']);
+    expect(verdictsOf(single, refused)).toEqual(['retry']);
     for (const outcome of [broken, late, garbage, status(429), status(502)]) {
       expect(verdictsOf(single, outcome)).toEqual(['fail']);
     }
-    expect(verdictsOf(single, answer(-32005))).toEqual(['answer']);
+    expect(verdictsOf(single, answer(-32005))).toEqual(['return']);
   });
 
   it('retries non-repeatable methods elsewhere if the node does not know the method', () => {
-    for (const code of [-32601, -32065]) expect(verdictsOf(single, answer(code))).toEqual(['hop']);
+    for (const code of [-32601, -32065]) expect(verdictsOf(single, answer(code))).toEqual(['retry']);
   });
 
   it('does not retry on a node that rejected the request itself', () => {
     for (const outcome of [status(400), status(413)]) {
-      expect(verdictsOf(repeatable, outcome)).toEqual(['hop-away']);
+      expect(verdictsOf(repeatable, outcome)).toEqual(['retry-elsewhere']);
       expect(verdictsOf(single, outcome)).toEqual(['fail']);
     }
   });
@@ -99,7 +99,7 @@ describe('decideRetry', () => {
 
   it('returns a too large response where a second one would be costly or harmful', () => {
     expect(verdictsOf(['fixed', 'epoch', 'head', 'pinned', 'growing'], { kind: 'too-large' })).toEqual([
-      'hop-away',
+      'retry-elsewhere',
     ]);
     expect(verdictsOf(['scan', 'simulate', 'send', ...single], { kind: 'too-large' })).toEqual(['fail']);
   });

@@ -45,7 +45,7 @@ async function queryOtherNode(
     if (node.name === excludedNode) continue;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
     node.recordOutcome(outcome, elapsedMs);
-    if (outcome.kind === 'answer' && outcome.response.errorCode === 0) return outcome.response;
+    if (outcome.kind === 'response' && outcome.response.errorCode === 0) return outcome.response;
   }
   return null;
 }

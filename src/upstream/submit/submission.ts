@@ -187,8 +187,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   /** Send-only endpoints have rules of their own: their rejections say nothing about the transaction. */
   #recordRejection(node: UpstreamNode, outcome: Outcome): void {
     this.#isAmbiguous ||= isAmbiguous(outcome);
-    if (outcome.kind !== 'answer' || this.#parts.targets.isSendOnly(node)) return;
-    if (decideRetry(this.#call.row.kind, outcome) === 'answer') this.#refusal ??= outcome.response;
+    if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
+    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#refusal ??= outcome.response;
   }
 
   /** "Already processed" means accepted, except for a caller that wants a preflight. */
@@ -220,7 +220,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
 
 /** Whether the error concerns the transaction, not the state of the node. */
 const isConclusive = (response: RpcResponse): boolean =>
-  nodeErrorRow(response.errorCode).rule === 'believe' && preflightFault(response) !== 'blockhash-not-found';
+  nodeErrorRow(response.errorCode).rule === 'accept' && preflightFault(response) !== 'blockhash-not-found';
 
 export interface SubmitListener {
   onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void;
@@ -253,7 +253,7 @@ export function submitTransaction(
 
 /** Whether the node has the transaction or knows that it landed. */
 export const isAccepted = (outcome: Outcome): boolean =>
-  outcome.kind === 'answer' &&
+  outcome.kind === 'response' &&
   (outcome.response.errorCode === 0 || outcome.preflight === 'already-processed');
 
 export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: number): CallAttempt {
@@ -263,5 +263,5 @@ export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: n
 
 function outcomeLabel(outcome: Outcome): string {
   if (!isAccepted(outcome)) return outcomeText(outcome);
-  return outcome.kind === 'answer' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
+  return outcome.kind === 'response' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
 }

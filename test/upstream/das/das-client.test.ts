@@ -49,13 +49,13 @@ async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits
   return client;
 }
 
-const asked = (): number[] => mocks.map(({ received }) => received.length);
+const requests = (): number[] => mocks.map(({ received }) => received.length);
 
-const ask = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
+const query = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
 /** Code and server error of a failed request. */
 async function failed(das: NftDas, signal = never): Promise<unknown> {
-  const reason: unknown = await ask(das, signal).then(
+  const reason: unknown = await query(das, signal).then(
     () => 'answered',
     (error: unknown) => error,
   );
@@ -105,8 +105,8 @@ describe('DasClient', () => {
     // Short only for a server that does not respond.
     const tryTimeoutMs = behaviour === silent ? 600 : 10_000;
     const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs, answerMaxBytes: 5_000 });
-    expect(await ask(das)).toBe('second');
-    expect(asked()[1]).toBe(1);
+    expect(await query(das)).toBe('second');
+    expect(requests()[1]).toBe(1);
     expect(lines).not.toContain(SECRET);
   });
 
@@ -117,7 +117,7 @@ describe('DasClient', () => {
     ]);
     const error = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' };
     expect(await failed(das)).toEqual(['UPSTREAM_UNAVAILABLE', error]);
-    expect(asked()).toEqual([1, 0]);
+    expect(requests()).toEqual([1, 0]);
   });
 
   it("returns a server's error if no other succeeds", async () => {
@@ -137,23 +137,23 @@ describe('DasClient', () => {
 
   it('skips a server that fails repeatedly', async () => {
     const das = await stage([dead, answer('1')]);
-    for (let i = 0; i < 12; i++) await ask(das);
-    expect(asked()[1]).toBe(12);
-    expect(asked()[0]).toBeLessThan(12);
+    for (let i = 0; i < 12; i++) await query(das);
+    expect(requests()[1]).toBe(12);
+    expect(requests()[0]).toBeLessThan(12);
   });
 
   it('uses a failing server without a better one', async () => {
     const answering: Behaviour[] = [...Array.from({ length: 12 }, () => dead), answer('1')];
     const das = await stage([(...request) => (answering.shift() ?? answer('1'))(...request)]);
     for (let i = 0; i < 12; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
-    expect(await ask(das)).toBe(1);
-    expect(asked()).toEqual([13]);
+    expect(await query(das)).toBe(1);
+    expect(requests()).toEqual([13]);
   });
 
   it('waits for Retry-After even for the only server', async () => {
     const das = await stage([(_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()]);
     for (let i = 0; i < 3; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
-    expect(asked()).toEqual([1]);
+    expect(requests()).toEqual([1]);
   });
 
   it('limits an attempt to the remaining time', async () => {
@@ -168,14 +168,14 @@ describe('DasClient', () => {
     const das = await stage([silent, last, silent], { timeoutMs: 300, tryTimeoutMs: 200 });
     expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(real() - startedAt).toBeLessThan(1_000);
-    expect(asked()[2]).toBe(0);
+    expect(requests()[2]).toBe(0);
   });
 
   it('aborts when the caller cancels', async () => {
     const leaver = new AbortController();
     const das = await stage([() => leaver.abort(), answer('1')]);
     expect(await failed(das, leaver.signal)).toBe('CLIENT_GONE');
-    expect(asked()).toEqual([1, 0]);
+    expect(requests()).toEqual([1, 0]);
     expect(await failed(das, AbortSignal.abort())).toBe('CLIENT_GONE');
   });
 });

@@ -46,11 +46,11 @@ describe('connections to a node', () => {
 
   it('are limited; further requests wait', async () => {
     await open(unresponsive, { connectionsMax: 2 });
-    const asked = calls(6);
+    const pending = calls(6);
     await until(() => raw.requests.length === 2);
     raw.become(responding);
     for (const request of raw.requests.slice(0, 2)) responding(request);
-    expect(await Promise.all(asked)).toEqual(Array(6).fill('7'));
+    expect(await Promise.all(pending)).toEqual(Array(6).fill('7'));
     expect(raw.sockets).toHaveLength(2);
     const ids = raw.requests.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
@@ -65,10 +65,10 @@ describe('connections to a node', () => {
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['too-large', 1]);
     Object.assign(limits, { answerMaxBytes: 1_000, connectionsMax: 3 });
     raw.become(unresponsive);
-    const asked = calls(3);
+    const pending = calls(3);
     await until(() => raw.requests.length === 5);
     for (const request of raw.requests.slice(2)) responding(request);
-    expect(await Promise.all(asked)).toEqual(['7', '7', '7']);
+    expect(await Promise.all(pending)).toEqual(['7', '7', '7']);
   });
 
   it('send each request in one piece with its length', async () => {
@@ -110,10 +110,10 @@ describe('connections to a node', () => {
 
   it('close with the node and fail waiting requests', async () => {
     await open(unresponsive, { connectionsMax: 1 });
-    const asked = calls(3);
+    const pending = calls(3);
     await until(() => raw.requests.length === 1);
     await node.close();
-    expect(await Promise.all(asked)).toEqual(['sent, lost', 'unsent, lost', 'unsent, lost']);
+    expect(await Promise.all(pending)).toEqual(['sent, lost', 'unsent, lost', 'unsent, lost']);
     expect(await outcomeText(node)).toBe('unsent, lost');
     await until(() => raw.open() === 0);
   });
@@ -140,7 +140,7 @@ describe('unsolicited responses', () => {
       socket.write(http(envelope(id - 1, '"forged"')));
       socket.write(http(envelope(id)));
     });
-    expect(await outcomeText(node)).toBe('garbage');
+    expect(await outcomeText(node)).toBe('invalid');
     raw.become(responding);
     expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(2);
@@ -340,7 +340,7 @@ describe('response', () => {
     [
       'something packed',
       ({ socket }) => socket.write(http('\x1f\x8b\x08', ['content-encoding: gzip'])),
-      'garbage',
+      'invalid',
     ],
   ])('may be %s', async (_name, script, expected) => {
     await open(script, { answerMaxBytes: 100_000 });

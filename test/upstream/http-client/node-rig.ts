@@ -42,7 +42,7 @@ export async function outcomeText(
   method = 'getBalance',
 ): Promise<string> {
   const outcome = await outcomeOf(node, timeoutMs, method);
-  if (outcome.kind === 'answer') return outcome.response.body.toString();
+  if (outcome.kind === 'response') return outcome.response.body.toString();
   if (outcome.kind !== 'transport') return outcome.kind;
   return `${outcome.wasSent ? 'sent' : 'unsent'}, ${outcome.timedOut ? 'late' : 'lost'}`;
 }

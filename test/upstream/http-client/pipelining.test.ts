@@ -28,7 +28,7 @@ async function open(script: RawScript, pipelining: number, connectionsMax = 1): 
 describe('pipelined requests', () => {
   it('are sent before the first response and answered in order', async () => {
     await open(unresponsive, 4);
-    const asked = Array.from({ length: 6 }, () => outcomeText(node));
+    const pending = Array.from({ length: 6 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
     raw.become(({ socket, id }) => socket.write(http(envelope(id, String(id)))));
     const [first, second, third, fourth] = raw.requests;
@@ -38,7 +38,7 @@ describe('pipelined requests', () => {
       .join('');
     // Split within the second.
     socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
-    expect(await Promise.all(asked)).toEqual(raw.requests.map(({ id }) => String(id)));
+    expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
     expect(raw.sockets).toHaveLength(1);
   });
 
@@ -60,23 +60,23 @@ describe('pipelined requests', () => {
 
   it('fail together, as possibly read', async () => {
     await open(unresponsive, 4);
-    const asked = Array.from({ length: 4 }, () => outcomeText(node));
+    const pending = Array.from({ length: 4 }, () => outcomeText(node));
     await until(() => raw.requests.length === 4);
     responding(raw.requests[0]!);
     raw.sockets[0]!.end();
-    expect(await Promise.all(asked)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
+    expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
   });
 
   it('continue when one is aborted, whose response is discarded', async () => {
     await open(unresponsive, 4);
     const leave = new AbortController();
     const left = attempt(node, call(), 20_000, leave.signal);
-    const kept = outcomeText(node);
+    const reused = outcomeText(node);
     await until(() => raw.requests.length === 2);
     leave.abort();
     expect((await left).outcome.kind).toBe('aborted');
     for (const request of raw.requests) responding(request);
-    expect(await kept).toBe('7');
+    expect(await reused).toBe('7');
     raw.become(responding);
     expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(1);

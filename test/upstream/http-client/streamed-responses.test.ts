@@ -29,7 +29,7 @@ async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Pr
 class Reading implements ResponseReader {
   readonly pieces: Buffer[] = [];
   bytes = 0;
-  end: 'whole' | Failure | null = null;
+  end: 'complete' | Failure | null = null;
   readonly answer: StreamedResponse;
   readonly #pauseFrom: number;
 
@@ -51,7 +51,7 @@ class Reading implements ResponseReader {
   onEnd(last: Buffer): void {
     this.pieces.push(last);
     this.bytes += last.length;
-    this.end = 'whole';
+    this.end = 'complete';
   }
 
   onError(failure: Failure): void {
@@ -60,7 +60,7 @@ class Reading implements ResponseReader {
 }
 
 /** Sends a call that accepts streams. */
-function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
+function send(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
     sendAttempt(node, call(method), PATIENCE_MS, {
       acceptsStream: true,
@@ -75,7 +75,7 @@ function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading
 }
 
 async function reading(pauseFrom?: number): Promise<Reading> {
-  const got = await ask(pauseFrom);
+  const got = await send(pauseFrom);
   expect(got).toBeInstanceOf(Reading);
   return got as Reading;
 }
@@ -97,7 +97,7 @@ describe('streamed response', () => {
     for (let i = 0; i < 3; i++) {
       const got = await reading();
       await until(() => got.end !== null);
-      expect(got.end).toBe('whole');
+      expect(got.end).toBe('complete');
       expect(got.text.trimEnd() === result).toBe(true);
       expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX_BYTES + 1_000);
       if (got.answer.bytes !== null) expect(got.bytes).toBe(got.answer.bytes);
@@ -168,8 +168,8 @@ describe('streamed response', () => {
   it('is scanned completely when buffered for the cache', async () => {
     const broken = `{"a":${long(10_000)},]}`;
     await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
-    expect(await ask(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'answer' });
-    expect(await ask(undefined, 'getBlock')).toEqual({ kind: 'garbage' });
+    expect(await send(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'response' });
+    expect(await send(undefined, 'getBlock')).toEqual({ kind: 'invalid' });
   });
 
   it('frees its connection however it was read', async () => {
@@ -180,7 +180,7 @@ describe('streamed response', () => {
       const push = setInterval(() => got.answer.resume(), 1);
       await until(() => got.end !== null);
       clearInterval(push);
-      expect(got.end).toBe('whole');
+      expect(got.end).toBe('complete');
     }
     expect((await outcomeText(node)) === result).toBe(true);
     expect(raw.sockets).toHaveLength(1);
@@ -191,12 +191,12 @@ describe('streamed response', () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));
     expect((await outcomeText(node)) === result).toBe(true);
     raw.become(({ socket, id }) => socket.write(http(envelope(id, long(FROM - 200)))));
-    expect(await ask()).toMatchObject({ kind: 'answer' });
+    expect(await send()).toMatchObject({ kind: 'response' });
     const error = (id: number): string =>
       `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
-      expect(await ask()).toMatchObject({ kind: 'answer', response: { errorCode: -32602 } });
+      expect(await send()).toMatchObject({ kind: 'response', response: { errorCode: -32602 } });
     }
     expect(raw.sockets).toHaveLength(1);
   });
@@ -274,11 +274,11 @@ describe('streamed response', () => {
   it('is buffered beyond the stream limit', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longAnswersMax: 1 });
     const first = await reading(1);
-    expect(await ask()).toMatchObject({ kind: 'answer' });
+    expect(await send()).toMatchObject({ kind: 'response' });
     first.answer.resume();
     first.answer.cancel();
     const second = await reading();
     await until(() => second.end !== null);
-    expect(second.end).toBe('whole');
+    expect(second.end).toBe('complete');
   });
 });

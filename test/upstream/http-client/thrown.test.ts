@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 /** Sends a request whose listener throws. */
-function ask(broken: Partial<NodeRequest>): void {
+function send(broken: Partial<NodeRequest>): void {
   const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
   const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
   const now = performance.now();
@@ -42,7 +42,7 @@ describe('exception while processing a response', () => {
     ['when they begin', { acceptsStream: true, onStreamStart: breaks }],
     ['while they come', { acceptsStream: true, onStreamStart: passedOn }],
   ])('%s closes the connection; the next request uses another', async (_name, broken) => {
-    ask(broken);
+    send(broken);
     await until(() => raw.sockets.length === 1 && raw.open() === 0);
     raw.become(responding);
     expect([await outcomeText(node), raw.sockets.length]).toEqual(['7', 2]);
@@ -51,8 +51,12 @@ describe('exception while processing a response', () => {
   it('fails the call of a throwing stream handler', async () => {
     const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
     const failure = await new Promise<unknown>((resolve) => {
-      const asker: ResponseHandler = { onResponse: resolve, onError: resolve, stream: { onStream: breaks } };
-      scene.pool.dispatch(call('getProgramAccounts'), asker);
+      const listener: ResponseHandler = {
+        onResponse: resolve,
+        onError: resolve,
+        stream: { onStream: breaks },
+      };
+      scene.pool.dispatch(call('getProgramAccounts'), listener);
     });
     expect(failure).toMatchObject({ code: 'INTERNAL' });
     expect(scene.pool.status()[0]!.inFlight).toBe(0);
