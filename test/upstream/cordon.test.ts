@@ -36,7 +36,7 @@ describe('cordoned node', () => {
     await callTimes(4);
     expect(requests().reduce((a, b) => a + b)).toBe(4);
     const [first] = scene.pool.status();
-    expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('asked all the same') });
+    expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('still used') });
     expect(first!.state).not.toBe('cordoned');
   });
 

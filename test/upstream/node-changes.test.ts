@@ -61,7 +61,7 @@ describe('changing nodes of a running pool', () => {
     scene = await stage([healthy()], limits);
     const second = configOf('second', await another(healthy()));
     const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
-    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('one line');
+    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('invalid node header');
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
   });
 
@@ -183,7 +183,7 @@ it('keeps a removed node for calls with an earlier, longer timeout', async () =>
   sets.change({ devnet: [a] }, { ...before, timeoutMs: 100 });
   const kind = async () => (await attempt(leaving, call('getBalance'), 20_000)).outcome.kind;
   vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('answer');
+  expect(await kind()).toBe('response');
   vi.advanceTimersByTime(20_000);
   expect(await kind()).toBe('transport');
   sets.stop();
