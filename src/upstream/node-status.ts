@@ -16,29 +16,23 @@ export type NodeStatus = Readonly<{
   name: string;
   network: Network;
   state: NodeState;
-  /** Explanation of the state; null if there is none. */
   reason: string | null;
   /** Taken out of service by the operator. */
   cordoned: boolean;
   /** Receives no calls, even if all other nodes are cordoned. */
   drained: boolean;
-  /** Newest processed slot. */
   slot: Slot | null;
   /** Slots behind the best node of the network. */
   lagSlots: bigint | null;
   latencyMs: number | null;
   inFlight: number;
   failuresInRow: number;
-  /** Milliseconds since the last response. */
   silentMs: number | null;
-  /** Newest slots per commitment. */
   confirmedSlot: Slot | null;
   finalizedSlot: Slot | null;
   /** Slots received as shreds but not replayed; null if unknown. */
   unreplayedSlots: bigint | null;
-  /** null if unknown. */
   firstAvailableBlock: Slot | null;
-  /** Methods with a missing capability. */
   lacks: readonly string[];
   /** Attempts in the ejection window, ratios of failed and throttled ones, and their latency. */
   recentCalls: number;
@@ -74,7 +68,6 @@ function stateAndReasonOf(
   return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
-/** @param ofNetwork - all nodes of the network. */
 export function statusOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],

@@ -14,14 +14,12 @@ import type { NodeState } from './node-state.ts';
 /** Random share of the interval, so that polls of several nodes drift apart. */
 const JITTER = 0.2;
 
-/** Watched node, its poll timer, and the last logged state. */
 type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   reportedState: NodeState;
-  /** Resolves after the first poll, successful or not. */
   readonly polled: PromiseWithResolvers<void>;
 };
 
@@ -41,12 +39,10 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  /** Resolves when a node has reported its slot. */
   get firstResponse(): Promise<void> {
     return this.#firstResponse.promise;
   }
 
-  /** Resolves when each node has been polled once. */
   async firstPolls(): Promise<void> {
     await Promise.all(this.#watched.map(({ polled }) => polled.promise));
   }
@@ -85,7 +81,6 @@ export class HealthMonitor {
     return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
-  /** Polls one node at the interval until stopped. */
   async #pollLoop(watched: WatchedNode): Promise<void> {
     try {
       await this.#poll(watched);
@@ -122,7 +117,6 @@ export class HealthMonitor {
     );
   }
 
-  /** Logs a change of a node's state. */
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
     const now = performance.now();
@@ -175,7 +169,6 @@ function slotIn(outcome: Outcome): Slot | null {
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
 
-/** Polls one node for slots, genesis and history. */
 export class NodePoller {
   readonly #node: UpstreamNode;
   readonly #group: NodeGroup;

@@ -14,7 +14,6 @@ import type { EjectionReason, SlotFault } from './node-state.ts';
 
 /** Weight of the newest sample in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** Consecutive failed polls that mark a node as failing. */
 const FAILED_POLLS_MAX = 2;
 
 export type NodeIdentity = Readonly<{
@@ -41,7 +40,6 @@ export class NodeHealth {
   lagSlots: bigint | null = null;
   /** Set by `markWrongChains`; such a node receives no calls. */
   wrongChain = false;
-  /** null if it reported none. */
   genesisHash: string | null = null;
   /** getGenesisHash was answered, if only with an error. */
   isGenesisFetched = false;
@@ -49,17 +47,13 @@ export class NodeHealth {
   /** Moving average; null before the first response. */
   latencyMs: number | null = null;
   inFlight = 0;
-  /** End of the throttling after a 429. */
   throttledUntil = 0;
   /** Reason of the operator's cordon; null if in service. Cordoned nodes serve if all are cordoned. */
   cordon: string | null = null;
   /** The node reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
-  /** Last time a response was read for its slot. */
   slotsReadAt = Number.NEGATIVE_INFINITY;
-  /** Hedges sent to it. */
   hedges = 0;
-  /** Recovery probes sent to it. */
   recoveryProbes = 0;
   #consecutiveThrottles = 0;
   #failedPolls = 0;
@@ -83,12 +77,10 @@ export class NodeHealth {
     return this.slots.processed;
   }
 
-  /** null if not ejected. */
   get ejectionReason(): EjectionReason | null {
     return this.ejection.reason;
   }
 
-  /** Paired with `onRequestEnd`. */
   onRequestStart(): void {
     const now = performance.now();
     this.inFlight++;
@@ -105,7 +97,6 @@ export class NodeHealth {
     return this.isUsable(now) && !this.isFailing;
   }
 
-  /** May receive calls now. */
   isAvailable(now: number): boolean {
     return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
@@ -124,7 +115,6 @@ export class NodeHealth {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
 
-  /** Does not respond to calls or polls. */
   get isFailing(): boolean {
     return this.circuit.isTripped || this.#failedPolls >= FAILED_POLLS_MAX;
   }
@@ -177,7 +167,6 @@ export class NodeHealth {
     this.latencies.record(row, elapsedMs);
   }
 
-  /** Updates the ejection window. */
   #countOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;

@@ -30,7 +30,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   streamsInFlight = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
-  /** Idle connections; most recently used last. */
   readonly #idle: Connection[] = [];
   /** Connections with unsent requests; the last may take more before the flush. */
   readonly #unflushed: Connection[] = [];
@@ -148,7 +147,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     this.#connect();
   }
 
-  /** Opens connections for waiting requests. */
   #connect(): void {
     while (this.#connecting < this.#waiting.length) {
       if (this.#isFull && !this.#closeLingering()) return;
@@ -205,15 +203,12 @@ function flushAll(connections: Connection[]): void {
   for (const connection of connections.splice(0)) connection.flush();
 }
 
-/** From the end: the most recently used is last. */
 function removeFrom(list: Connection[], connection: Connection): void {
   const at = list.lastIndexOf(connection);
   if (at >= 0) list.splice(at, 1);
 }
 
-/** Precision of request timeouts. */
 const BUSY_INTERVAL_MS = 20;
-/** While all connections are idle. */
 const IDLE_INTERVAL_MS = 1_000;
 
 /** One timer for all deadlines: every 20 ms while requests are pending. Keeps the process alive only then. */
@@ -222,7 +217,6 @@ export class Sweeper {
   #timer: NodeJS.Timeout | null = null;
   #isBusy = false;
 
-  /** @param sweep - returns whether requests are pending; null to stop. */
   constructor(sweep: (now: number) => boolean | null) {
     this.#sweep = sweep;
   }

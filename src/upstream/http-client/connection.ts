@@ -32,22 +32,18 @@ export type ConnectionLimits = StreamingLimits &
     answerMaxBytes: number;
   }>;
 
-/** Owner of the connections. */
 export interface ConnectionContext extends StreamingContext {
   readonly limits: ConnectionLimits;
-  /** Requests in flight per connection. */
   readonly pipelining: number;
   /** Memory budget of buffered bodies, shared by all nodes. */
   readonly responseBudget: ByteBudget;
   /** The connection is open. @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
-  /** Another request may be sent. */
   onAvailable(connection: Connection, now: number): void;
   /** Requests were added; `flush` sends them together. */
   onFlushNeeded(connection: Connection): void;
   /** Called once. @param wasOpen - false if it could not be opened. */
   onClose(connection: Connection, wasOpen: boolean, cause: unknown): void;
-  /** No request waits, and more connections may be opened. */
   readonly hasCapacity: boolean;
 }
 
@@ -61,7 +57,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
   /** Deadline for opening or for the next request; `performance.now()`. */
   #waitsUntil: number;
-  /** A request timed out: no further requests. */
   #isSuspect = false;
 
   constructor(context: ConnectionContext, dialer: Dialer, now: number) {
@@ -84,7 +79,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return this.#inFlight.length;
   }
 
-  /** All requests in flight are aborted. */
   get isLingering(): boolean {
     return this.#state === 'open' && this.#inFlight.first !== null && !this.#hasWaiting(null);
   }
@@ -109,7 +103,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     else this.#write(request);
   }
 
-  /** Writes the added requests in one piece. */
   flush(): void {
     if (this.#state !== 'open') return;
     const unsent: Buffer[] = [];
@@ -120,7 +113,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     if (unsent.length > 0) this.#socket.write(unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent));
   }
 
-  /** Times out requests and idle connections. */
   sweep(now: number): void {
     if (this.isLingering) this.#endLingering(now);
     else if (this.#inFlight.first !== null) this.#abortExpired(now);
@@ -128,7 +120,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
       this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
 
-  /** Fails all requests in flight. */
   close(cause: unknown): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
@@ -292,13 +283,11 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
       this.#context.onAvailable(this, performance.now());
   }
 
-  /** Detaches a request before its result is reported. */
   #detach(request: HttpRequest): void {
     this.#inFlight.remove(request);
     request.holder = detachedHolder;
   }
 
-  /** Whether another request on the connection is not aborted. */
   #hasWaiting(except: HttpRequest | null): boolean {
     for (let request = this.#inFlight.first; request !== null; request = request.next) {
       if (request !== except && !request.isSettled) return true;
@@ -307,5 +296,4 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 }
 
-/** Owner of detached requests. */
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };

@@ -31,7 +31,6 @@ const CONTENT_LENGTH = bytesOf('content-length');
 const RETRY_AFTER = bytesOf('retry-after');
 const KEEP_ALIVE = bytesOf('keep-alive');
 
-/** Matches a header name that may arrive in parts, ignoring case. */
 export class HeaderNameMatcher {
   readonly #bytes = Buffer.alloc(NAME_MAX_BYTES);
   #length = 0;
@@ -73,7 +72,6 @@ const HEAD_MAX_BYTES = 16 * 1024;
 const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
-/** Start of a response that is read without llhttp. */
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
 /** Tracked headers in such a response. `odd`: fall back to llhttp. */
 const plainFields = byLength(
@@ -98,9 +96,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   readState: ReadState = 'more';
   status = 0;
   retryAfter: string | null = null;
-  /** Allowed idle time; null if the node sent none. */
   keepAliveMs: number | null = null;
-  /** Another request may follow. */
   keepAlive = false;
   /** -1: until the connection closes. */
   contentLength = -1;
@@ -117,20 +113,15 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #headBytes = 0;
   /** Bytes of all header fields, informational heads included. */
   #fieldBytes = 0;
-  /** Bytes of the body, including streamed ones. */
   #bodyBytes = 0;
-  /** Whether llhttp has seen bytes of this response. */
   #isParsed = false;
-  /** Body bytes that bypass llhttp. */
   #plainRemaining = 0;
 
-  /** @param budget - memory budget of all connections. */
   constructor(limits: Readonly<{ answerMaxBytes: number }>, budget: ByteBudget) {
     this.body = new BodyBuffer(budget);
     this.#limits = limits;
   }
 
-  /** Remaining body bytes that bypass llhttp. */
   get plainRemaining(): number {
     return this.#plainRemaining;
   }
@@ -210,7 +201,6 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#parser.finish();
   }
 
-  /** Continues with the next response, unless the connection ends. */
   next(): void {
     this.readState = this.keepAlive ? 'more' : 'invalid';
     this.#startHead();
@@ -224,7 +214,6 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.body.clear();
   }
 
-  /** Releases its memory; no further use. */
   free(): void {
     this.body.clear();
     this.#parser.free();

@@ -21,12 +21,10 @@ export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 /** Permit for one exchange; must be released once. */
 export type HostSlot = Readonly<{ release(outcome: HostOutcome): void }>;
 
-/** Circuit breaker and record of a host. */
 type HostHealth = { readonly circuit: CircuitBreaker; proven: boolean };
 
 type Waiter = (slot: HostSlot | null) => void;
 
-/** Host with exchanges in flight or waiting. */
 type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active: number };
 
 /**

@@ -19,7 +19,6 @@ export type OffChainOptions = Readonly<{
   now?: () => number;
 }>;
 
-/** Fetch in flight and its waiters. */
 type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
@@ -28,7 +27,6 @@ type PendingFetch = {
   forgotten: boolean;
 };
 
-/** Counters. */
 export type OffChainCounts = {
   fromMemory: number;
   fromDisk: number;
@@ -42,7 +40,6 @@ export type OffChainCounts = {
 /** Shared: thousands of fetches may be aborted at once. */
 const ABORTED = new Error('aborted');
 
-/** Counter per result. */
 const ends = {
   document: 'documents',
   absent: 'absent',
@@ -149,7 +146,6 @@ export class OffChainClient {
     return requested;
   }
 
-  /** null if absent or aborted. */
   #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;

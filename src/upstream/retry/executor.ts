@@ -151,7 +151,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     else this.#sendHedge(node, now);
   }
 
-  /** Gives up on a failing node at once if another one responds. */
   #expireFailing(now: number): void {
     const { activeNode, hedgeNode } = this.#state;
     const isActiveFailing = activeNode?.isFailing === true;
@@ -199,7 +198,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     else this.#pause(ms);
   }
 
-  /** Waits for a throttled node, or for a node's request budget. */
   #retryLater(now: number): void {
     const state = this.#state;
     const throttleMs = throttleWaitMs(state);
@@ -282,7 +280,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   }
 }
 
-/** Second attempt of a call, in parallel with the first. */
 class HedgeAttempt implements AttemptListener {
   readonly #executor: RetryExecutor;
   #pending: PendingRequest | null = null;
@@ -323,7 +320,6 @@ class HedgeAttempt implements AttemptListener {
 /** Minimum interval between slot reads from responses of one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
-/** Reads the node's slot from the response context. */
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void {
   const now = performance.now();
   if (now - node.slotsReadAt < SLOTS_READ_EVERY_MS) return;

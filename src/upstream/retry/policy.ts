@@ -35,7 +35,6 @@ export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INV
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
 
-/** Whether no connection was made, so nothing was sent. */
 export const isConnectionRefused = (outcome: Outcome): boolean =>
   outcome.kind === 'transport' && !outcome.wasSent && !outcome.timedOut;
 
@@ -89,21 +88,18 @@ export function isAmbiguous(outcome: Outcome): boolean {
 /** Short, so that a recovered node is found soon. */
 const BACKOFF_MAX_MS = 250;
 
-/** Milliseconds until the first throttled node is available; null if none is throttled. */
 export function throttleRemainingMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const remaining = nodes.filter((node) => node.isThrottled(now)).map((node) => node.throttledUntil - now);
   return remaining.length === 0 ? null : Math.min(...remaining);
 }
 
-/** Milliseconds until the first exhausted request budget allows a request; null if none is exhausted. */
 export function budgetWaitMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const waits = nodes.filter((node) => node.isOverBudget(now)).map((node) => node.budget?.waitMs(now) ?? 0);
   return waits.length === 0 ? null : Math.min(...waits);
 }
 
-/** Milliseconds to wait before `next` is retried; 0 within a round over all nodes. */
 export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   if (!startsRound(state, next)) return 0;
   const ms = Math.max(1, state.limits.backoffMs) * 2 ** state.backoffs++;
@@ -136,7 +132,6 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
 
 const NULL = Buffer.from('null');
 
-/** A null result is more informative than any error. */
 const RANK_OF_NULL = -1;
 
 const informativeness = ({ errorCode }: RpcResponse): number =>
@@ -239,7 +234,6 @@ function factsOf(state: RetryState): FailureFacts {
   return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
 }
 
-/** OVERLOADED when no node could be tried because all are at capacity. */
 function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): Failure | null {
   if (state.steps.length > 0) return null;
   const spentMs = budgetWaitMs(state.nodes);

@@ -23,20 +23,15 @@ export type SubmitLimits = Readonly<{
   callersMax: number;
   /** Time per attempt at one target, where no retry follows. */
   attemptTimeoutMs: number;
-  /** Interval of rebroadcasts of a transaction, ±25 %. */
   rebroadcastMs: number;
-  /** Rebroadcasts in flight, each to all targets. */
   rebroadcastsAtATime: number;
   /** Tracked transactions; beyond it those rebroadcast most often are shed. */
   pendingMax: number;
-  /** Their total size. */
   pendingMaxBytes: number;
-  /** Longest tracking time. */
   pendingMaxMs: number;
   /** Poll intervals of statuses and block height. */
   statusPollMs: number;
   expiryPollMs: number;
-  /** Status calls in flight. */
   callsAtATime: number;
   /**
    * How long, and for how many accepted transactions, a duplicate gets the same response without a new
@@ -63,7 +58,6 @@ export const submitLimits: SubmitLimits = {
 };
 
 export type SubmissionParts = Readonly<{
-  /** Retries on all nodes. */
   next: RpcDispatcher;
   targets: SubmitTargets;
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
@@ -72,7 +66,6 @@ export type SubmissionParts = Readonly<{
 /** Receives the end exactly once. Must not throw. */
 export interface SubmissionListener {
   onAccepted(): void;
-  /** Error of a node. */
   onRejected(response: RpcResponse): void;
   onError(failure: Failure): void;
 }
@@ -90,12 +83,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #call: Call;
   readonly #request: SubmitRequest;
   readonly #listener: SubmissionListener;
-  /** Attempts in flight. */
   #outstanding = 0;
   #isOver = false;
   /** A target may have accepted it unnoticed. */
   #isAmbiguous = false;
-  /** First rejection by a node without preflight. */
   #refusal: RpcResponse | null = null;
   /** Names of targets that accepted it; they are skipped. */
   readonly #acceptedBy = new Set<string>();
@@ -107,7 +98,6 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#listener = listener;
   }
 
-  /** May end synchronously. */
   start(): void {
     if (this.#request.skipPreflight) this.#submitToAll();
     else this.#dispatchWithRetry();
@@ -218,7 +208,6 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 }
 
-/** Whether the error concerns the transaction, not the state of the node. */
 const isConclusive = (response: RpcResponse): boolean =>
   nodeErrorRow(response.errorCode).rule === 'accept' && preflightFault(response) !== 'blockhash-not-found';
 
