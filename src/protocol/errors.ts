@@ -43,7 +43,7 @@ export const failures = {
     rpc: -32045,
     grpc: 3,
     close: 1008,
-    text: 'The batch has more calls than this service accepts: send fewer at once',
+    text: 'The batch has more calls than this service accepts: send fewer per batch',
   },
   BATCH_ANSWER_TOO_LARGE: {
     owner: 'client',
@@ -51,7 +51,7 @@ export const failures = {
     rpc: -32095,
     grpc: 8,
     close: 1009,
-    text: 'No room beside the other answers of the batch: send fewer calls at once, or this one by itself',
+    text: 'Batch response too large: send fewer calls per batch, or this call alone',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     owner: 'client',
@@ -67,7 +67,7 @@ export const failures = {
     rpc: -32094,
     grpc: 3,
     close: 1003,
-    text: 'Send the body without Content-Encoding: nothing is unpacked here',
+    text: 'Send the body without Content-Encoding: compressed bodies are not accepted',
   },
   NOT_FOUND: { owner: 'client', http: 404, rpc: -32047, grpc: 12, close: 1008, text: 'No such path' },
   METHOD_NOT_ALLOWED: {
@@ -76,7 +76,7 @@ export const failures = {
     rpc: -32048,
     grpc: 12,
     close: 1008,
-    text: 'This path does not take that HTTP method',
+    text: 'HTTP method not allowed for this path',
   },
   REQUEST_TIMEOUT: {
     owner: 'client',
@@ -84,7 +84,7 @@ export const failures = {
     rpc: -32049,
     grpc: 4,
     close: 1008,
-    text: 'The request did not arrive whole in time',
+    text: 'Request timeout: the request did not arrive completely in time',
   },
   CLIENT_GONE: {
     owner: 'client',
@@ -92,7 +92,7 @@ export const failures = {
     rpc: -32056,
     grpc: 1,
     close: 1001,
-    text: 'The client went away before the answer was there',
+    text: 'The client disconnected before the response was ready',
   },
   MALFORMED_HTTP: {
     owner: 'client',
@@ -125,7 +125,7 @@ export const failures = {
     rpc: -32051,
     grpc: 4,
     close: 1013,
-    text: 'The upstream service did not answer in time',
+    text: 'The upstream service did not respond in time',
     retryAfter: 1,
   },
   KEYS_UNAVAILABLE: {
@@ -143,7 +143,7 @@ export const failures = {
     rpc: -32054,
     grpc: 8,
     close: 1013,
-    text: 'The service has no room for this request right now: try again shortly',
+    text: 'The service is overloaded: try again shortly',
     retryAfter: 1,
   },
   ANSWER_TOO_LARGE: {
@@ -152,7 +152,7 @@ export const failures = {
     rpc: -32055,
     grpc: 8,
     close: 1009,
-    text: 'The answer is larger than this service passes on: narrow the request',
+    text: 'The response exceeds the size limit of this service: narrow the request',
   },
   CONNECTION_LIMIT: {
     owner: 'client',
@@ -160,8 +160,8 @@ export const failures = {
     rpc: -32053,
     grpc: 8,
     close: 1008,
-    text: 'The plan of this key allows no more connections: close one, or ask for a larger plan',
-    grpcText: 'The plan of this key allows no more streams: close one, or ask for a larger plan',
+    text: 'Connection limit of the plan reached: close a connection or upgrade the plan',
+    grpcText: 'Stream limit of the plan reached: close a stream or upgrade the plan',
     limits: true,
   },
   SUBSCRIPTION_LIMIT: {
@@ -170,7 +170,7 @@ export const failures = {
     rpc: -32059,
     grpc: 8,
     close: 1008,
-    text: 'As many subscriptions are open as this connection or this key may have: unsubscribe first',
+    text: 'Subscription limit of this connection or key reached: unsubscribe first',
     limits: true,
   },
   CLOSED_BY_OWNER: {
@@ -187,7 +187,7 @@ export const failures = {
     rpc: -32067,
     grpc: 3,
     close: 1008,
-    text: 'The request has more filters, or more in them, than the plan of this key allows',
+    text: 'The request has more or larger filters than the plan of this key allows',
     grpcText: 'Max amount of {of} reached, only {max} allowed',
     limits: true,
   },
@@ -205,7 +205,7 @@ export const failures = {
     rpc: -32061,
     grpc: 13,
     close: 1013,
-    text: 'The client reads more slowly than messages come: read faster, subscribe to less',
+    text: 'The client reads messages too slowly: read faster or subscribe to less',
     grpcText: 'lagged to send an update: {messages} messages, {bytes} bytes behind',
   },
   IDLE: {
@@ -214,7 +214,7 @@ export const failures = {
     rpc: -32062,
     grpc: 4,
     close: 1000,
-    text: 'Nothing came or went for too long: subscribe to something or send a ping',
+    text: 'Idle timeout: subscribe or send a ping to keep the connection open',
   },
   UNRESPONSIVE: {
     owner: 'client',
@@ -230,7 +230,7 @@ export const failures = {
     rpc: -32064,
     grpc: 3,
     close: 1002,
-    text: 'This path takes WebSocket connections: send an upgrade request',
+    text: 'This path is a WebSocket endpoint: send an upgrade request',
   },
   MALFORMED_FRAME: {
     owner: 'client',
@@ -238,7 +238,7 @@ export const failures = {
     rpc: -32066,
     grpc: 3,
     close: 1002,
-    text: 'The bytes are not a WebSocket frame that a client may send',
+    text: 'Invalid WebSocket frame',
   },
   NO_SHRED_STAGE: {
     owner: 'gateway',
@@ -246,7 +246,7 @@ export const failures = {
     rpc: -32068,
     grpc: 12,
     close: 1011,
-    text: 'This service has no shred stage: no source of shreds is configured',
+    text: 'This service has no shred stage: no shred source is configured',
   },
   ...restFailures,
   DRAINING: {
@@ -255,7 +255,7 @@ export const failures = {
     rpc: -32065,
     grpc: 14,
     close: 1012,
-    text: 'This server is about to restart: connect again',
+    text: 'This server is restarting: reconnect',
     grpcText: 'server is shutting down try again later',
     retryAfter: 1,
   },

@@ -5,10 +5,10 @@
  */
 
 /**
- * `believe`: return at once. `hop`: another node may answer. `hop-once`: confirm by one other node, since it
+ * `accept`: return at once. `retry`: another node may answer. `confirm`: confirm by one other node, since it
  * may be a gap in this node's ledger. `throttled`: as HTTP 429.
  */
-export type NodeErrorRule = 'believe' | 'hop' | 'hop-once' | 'throttled';
+export type NodeErrorRule = 'accept' | 'retry' | 'confirm' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
   name: string;
@@ -73,38 +73,38 @@ function row(
 
 // biome-ignore format: a table is read by its columns
 const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
-  [-32001, row('BLOCK_CLEANED_UP', 'hop-once', 0, 'older')],
-  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'believe', 0, 'preflight')],
-  [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'believe')],
-  [-32004, row('BLOCK_NOT_AVAILABLE', 'hop', 1, 'newer')],
-  [-32005, row('NODE_UNHEALTHY', 'hop', 4, 'behind')],
-  [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'believe')],
-  [-32007, row('SLOT_SKIPPED', 'hop-once', 0, 'older')],
-  [-32008, row('NO_SNAPSHOT', 'hop', 2)],
-  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'hop-once', 0, 'older')],
-  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'hop', 2, 'method')],
-  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'hop', 2, 'method')],
-  [-32012, row('SCAN_ERROR', 'hop', 2)],
-  [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'believe')],
-  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'hop', 1, 'newer')],
-  [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'believe')],
-  [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'hop', 1)],
-  [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'believe')],
-  [-32018, row('SLOT_NOT_EPOCH_BOUNDARY', 'hop-once', 0)],
-  [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
-  [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
-  [-32021, row('NO_SLOT_HISTORY', 'believe')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
+  [-32001, row('BLOCK_CLEANED_UP', 'confirm', 0, 'older')],
+  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'accept', 0, 'preflight')],
+  [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'accept')],
+  [-32004, row('BLOCK_NOT_AVAILABLE', 'retry', 1, 'newer')],
+  [-32005, row('NODE_UNHEALTHY', 'retry', 4, 'behind')],
+  [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'accept')],
+  [-32007, row('SLOT_SKIPPED', 'confirm', 0, 'older')],
+  [-32008, row('NO_SNAPSHOT', 'retry', 2)],
+  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'confirm', 0, 'older')],
+  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'retry', 2, 'method')],
+  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'retry', 2, 'method')],
+  [-32012, row('SCAN_ERROR', 'retry', 2)],
+  [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'accept')],
+  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'retry', 1, 'newer')],
+  [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'accept')],
+  [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'retry', 1)],
+  [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'accept')],
+  [-32018, row('SLOT_NOT_EPOCH_BOUNDARY', 'confirm', 0)],
+  [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'retry', 2)],
+  [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'confirm', 0)],
+  [-32021, row('NO_SLOT_HISTORY', 'accept')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'retry', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
   [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
   [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
-  [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
-  [-32602, row('INVALID_PARAMS', 'believe')],
-  [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
-  [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32600, row('INVALID_REQUEST', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32601, row('METHOD_NOT_FOUND', 'retry', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
+  [-32602, row('INVALID_PARAMS', 'accept')],
+  [-32603, row('INTERNAL_ERROR', 'retry', 3, 'mayHaveActed')],
+  [-32700, row('PARSE_ERROR', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
 ]);
 
 /** Row of every code not in the table. */
-const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST_INFORMATIVE, 'foreign');
+const unknownError: NodeErrorRow = row('UNKNOWN', 'accept', RANK_LEAST_INFORMATIVE, 'foreign');
 
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

@@ -11,7 +11,6 @@ export class CircuitBreaker {
   readonly #limits: CircuitLimits;
   #failures = 0;
   #openForMs = 0;
-  /** 0 after a success. */
   #lastOpenForMs = 0;
   #openUntil = 0;
   #isProbing = false;
@@ -24,12 +23,10 @@ export class CircuitBreaker {
     return this.#failures;
   }
 
-  /** Open or half-open. */
   get isTripped(): boolean {
     return this.#openForMs > 0;
   }
 
-  /** Open, or half-open with the trial in flight. */
   isOpen(now: number): boolean {
     return this.#openForMs > 0 && (now < this.#openUntil || this.#isProbing);
   }

@@ -2,7 +2,7 @@
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
-  | { kind: 'no-room' }
+  | { kind: 'over-budget' }
   | { kind: 'transport'; wasSent: boolean; timedOut: boolean; cause: unknown }
   | { kind: 'aborted'; wasSent: boolean }
 >;

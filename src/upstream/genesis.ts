@@ -74,5 +74,5 @@ export async function fetchGenesis(
   if (throttled) node.recordOutcome(outcome, null);
   else node.circuit.release();
   node.isGenesisFetched = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
-  if (outcome.kind === 'answer') node.genesisHash = parseGenesisHash(outcome.response);
+  if (outcome.kind === 'response') node.genesisHash = parseGenesisHash(outcome.response);
 }

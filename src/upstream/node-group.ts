@@ -24,7 +24,6 @@ export class NodeGroup {
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
-  /** Separate from light reads. */
   readonly scanHedgeBudget: HedgeBudget;
   readonly #chainHeads = new ChainHeads();
   readonly #primary: Primary;
@@ -89,7 +88,6 @@ export class NodeGroup {
     return this.#chainHeads.at(commitment);
   }
 
-  /** Whether the head was read recently. */
   isHeadInUse(commitment: Commitment, withinMs: number, now: number): boolean {
     return this.#chainHeads.isInUse(commitment, withinMs, now);
   }

@@ -11,7 +11,6 @@ export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfi
 
 type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
-/** Nodes of one network. The list is replaced, never mutated. */
 type NetworkNodes = {
   members: readonly Member[];
   /** All nodes except drained ones. */
@@ -62,7 +61,6 @@ export class NodeRegistry {
     return networks.filter((network) => this.#sets.has(network));
   }
 
-  /** Per network, including drained nodes. */
   all(): UpstreamNode[][] {
     return [...this.#sets.values()].map(({ members }) => members.map(({ node }) => node));
   }
@@ -98,7 +96,6 @@ export class NodeRegistry {
     await Promise.all(watches.flatMap((watch) => [watch.firstResponse, watch.firstPolls()]));
   }
 
-  /** Replaces nodes and limits. */
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
     if (this.#isStopped) return;
     const prepared = this.#prepared(nodes);
@@ -168,7 +165,6 @@ export class NodeRegistry {
     return members.map(({ node }) => node).filter((node) => !this.isDrained(node));
   }
 
-  /** Closes the node once no call can reach it. */
   #removeNode(node: UpstreamNode): void {
     const callsMs = Math.max(this.#limits.timeoutMs, this.#longCallsUntil - performance.now());
     const close = (): void => {

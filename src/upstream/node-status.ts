@@ -16,29 +16,23 @@ export type NodeStatus = Readonly<{
   name: string;
   network: Network;
   state: NodeState;
-  /** Explanation of the state; null if there is none. */
   reason: string | null;
   /** Taken out of service by the operator. */
   cordoned: boolean;
   /** Receives no calls, even if all other nodes are cordoned. */
   drained: boolean;
-  /** Newest processed slot. */
   slot: Slot | null;
   /** Slots behind the best node of the network. */
   lagSlots: bigint | null;
   latencyMs: number | null;
   inFlight: number;
   failuresInRow: number;
-  /** Milliseconds since the last response. */
   silentMs: number | null;
-  /** Newest slots per commitment. */
   confirmedSlot: Slot | null;
   finalizedSlot: Slot | null;
   /** Slots received as shreds but not replayed; null if unknown. */
   unreplayedSlots: bigint | null;
-  /** null if unknown. */
   firstAvailableBlock: Slot | null;
-  /** Methods with a missing capability. */
   lacks: readonly string[];
   /** Attempts in the ejection window, ratios of failed and throttled ones, and their latency. */
   recentCalls: number;
@@ -55,7 +49,7 @@ export type NodeStatus = Readonly<{
 
 export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
 
-const ALL_NODES_CORDONED = 'cordoned, and asked all the same: so is every node of the network';
+const ALL_NODES_CORDONED = 'cordoned, but still used because every node of this network is cordoned';
 
 function stateAndReasonOf(
   node: UpstreamNode,
@@ -74,7 +68,6 @@ function stateAndReasonOf(
   return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
-/** @param ofNetwork - all nodes of the network. */
 export function statusOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],
@@ -127,17 +120,17 @@ export function ownStateOf(node: NodeHealth, now: number): NodeState {
 
 /** Explanation of the state; null if there is none. */
 export function reasonOf(node: NodeHealth, now: number): string | null {
-  if (node.wrongChain) return 'belongs to another chain than its network';
+  if (node.wrongChain) return 'genesis hash is not the one of its network';
   if (node.cordon === null) return ownReasonOf(node, now);
   return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;
 }
 
 function ownReasonOf(node: NodeHealth, now: number): string | null {
   const { slotFault, ejectionReason, lagSlots } = node;
-  if (node.isThrottled(now)) return 'asked to be left alone for a while';
+  if (node.isThrottled(now)) return 'throttled (HTTP 429)';
   if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
   if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
-  if (now < node.selfUnhealthyUntil) return 'says that it is behind';
+  if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
   if (ejectionReason !== null) return textOfEjection[ejectionReason];
-  return node.isOverBudget(now) ? 'has had as many requests as it is to get for now' : null;
+  return node.isOverBudget(now) ? 'request budget exhausted' : null;
 }

@@ -7,20 +7,20 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
  * Result of one attempt at one node.
  * - `answer`: a JSON-RPC result or error.
  * - `status`: an HTTP error.
- * - `garbage`: HTTP 200 without a matching JSON-RPC response.
+ * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
  * - `too-large`: larger than answerMaxBytes.
- * - `no-room`: the response memory budget is exhausted.
+ * - `over-budget`: the response memory budget is exhausted.
  * - `transport`: no response; `wasSent` if the node may have read the request.
  * - `aborted`: the caller canceled.
  */
 export type Outcome = Readonly<
-  | { kind: 'answer'; response: RpcResponse; preflight: PreflightFault | null }
+  | { kind: 'response'; response: RpcResponse; preflight: PreflightFault | null }
   | { kind: 'status'; status: number; retryAfterMs: number | null }
-  | { kind: 'garbage' }
+  | { kind: 'invalid' }
   | { kind: 'withheld' }
   | { kind: 'too-large' }
-  | { kind: 'no-room' }
+  | { kind: 'over-budget' }
   | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
   | { kind: 'aborted'; wasSent: boolean }
 >;
@@ -28,15 +28,15 @@ export type Outcome = Readonly<
 /** Short text for logs. Contains nothing that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return outcome.response.errorCode === 0 ? 'ok' : `JSON-RPC error ${outcome.response.errorCode}`;
     case 'status':
       return `HTTP status ${outcome.status}`;
-    case 'garbage':
+    case 'invalid':
       return 'invalid JSON-RPC response';
     case 'withheld':
       return 'error withheld: contains a key or the host of the node';
-    case 'no-room':
+    case 'over-budget':
       return 'response memory budget exhausted';
     case 'too-large':
       return 'response too large';

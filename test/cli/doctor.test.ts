@@ -116,7 +116,7 @@ describe('solway doctor', () => {
     const { code, out } = await doctor(...args);
     expect(code).toBe(1);
     expect(out).toContain('BAD   upstream devnet-1 (devnet): It belongs to mainnet-beta, not to devnet.');
-    expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): No connection can be made.');
+    expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): Connection failed.');
     expect(out).not.toContain(SECRET);
   });
 
@@ -180,7 +180,7 @@ describe('solway doctor', () => {
       [
         expect.stringMatching(/^ok +sender sender-1 \(mainnet-beta\): answers, \d+ ms$/),
         expect.stringMatching(/^BAD +sender sender-2 \(mainnet-beta\): It answers with HTTP status 405\./),
-        expect.stringMatching(/^BAD +sender sender-3 \(mainnet-beta\): No connection can be made\./),
+        expect.stringMatching(/^BAD +sender sender-3 \(mainnet-beta\): Connection failed\./),
       ],
     ]);
     expect(out + err).not.toContain(SECRET);

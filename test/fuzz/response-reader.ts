@@ -26,7 +26,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
         if (to < from || to > end - at) throw new Error('read what was not there');
         if (reader.readState === 'more') break;
         reported.push(report(reader));
-        if (reader.readState !== 'whole') return reported;
+        if (reader.readState !== 'complete') return reported;
         reader.next();
         from = to;
       }
@@ -36,7 +36,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
       at = end;
     }
     reader.finish();
-    if (reader.readState === 'whole') reported.push(report(reader));
+    if (reader.readState === 'complete') reported.push(report(reader));
     return reported;
   } finally {
     reader.free();
@@ -45,7 +45,7 @@ function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
 
 function report(reader: HttpResponseReader): string {
   const { readState, status, retryAfter, keepAliveMs, keepAlive } = reader;
-  if (readState !== 'whole') return readState;
+  if (readState !== 'complete') return readState;
   const body = reader.body.take();
   if (body.length > ANSWER_MAX_BYTES) throw new Error('an answer that is too long');
   if (status < 200) throw new Error('took an announcement for the answer');

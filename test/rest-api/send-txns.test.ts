@@ -171,7 +171,7 @@ describe('transaction/send_many_txns', () => {
         error: {
           code: -32084,
           message:
-            'The transaction ran and failed: Error processing Instruction 0: custom program error: 0x1',
+            'The transaction failed on chain: Error processing Instruction 0: custom program error: 0x1',
           data: { err: { InstructionError: [0, { Custom: 1 }] } },
         },
         status: 'confirmed',
@@ -364,7 +364,7 @@ describe('transaction/send_many_txns', () => {
     expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
       {
         ...{ id: 1, signature, status: null },
-        error: { code: -32086, message: expect.stringContaining('not seen to reach the commitment') },
+        error: { code: -32086, message: expect.stringContaining('not confirmed at the commitment') },
       },
     ]);
   });

@@ -137,7 +137,7 @@ describe('a client that does not read', () => {
     expect(code).toBe(1013);
     expect(server.connections.lagged).toBe(1);
     expect(reason).toMatch(
-      /^LAGGING: The client reads more slowly than messages come: read faster, subscribe to less \(\d+ bytes behind\)$/,
+      /^LAGGING: The client reads messages too slowly: read faster or subscribe to less \(\d+ bytes behind\)$/,
     );
     wire.socket.destroy();
   });
@@ -235,7 +235,7 @@ describe('a silent client', () => {
     const client = await server.connect();
     expect(await client.closed).toEqual({
       code: 1000,
-      reason: 'IDLE: Nothing came or went for too long: subscribe to something or send a ping',
+      reason: 'IDLE: Idle timeout: subscribe or send a ping to keep the connection open',
     });
   });
 
@@ -419,7 +419,7 @@ describe('draining', () => {
     const endings = await Promise.all(clients.map(({ closed }) => closed));
     // Without calls in flight they are closed at once, not at the end of the grace period.
     expect(performance.now() - before).toBeLessThan(3_000);
-    const observed = { code: 1012, reason: 'DRAINING: This server is about to restart: connect again' };
+    const observed = { code: 1012, reason: 'DRAINING: This server is restarting: reconnect' };
     expect(endings).toEqual(Array(20).fill(observed));
     expect(await drained).toBe(true);
   });

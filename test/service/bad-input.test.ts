@@ -265,7 +265,7 @@ const MEDIA = refusal(
   'Send the header "Content-Type: application/json"',
   '{"code":"UNSUPPORTED_MEDIA_TYPE"}',
 );
-const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code":"METHOD_NOT_ALLOWED"}');
+const VERB = refusal(-32048, 'HTTP method not allowed for this path', '{"code":"METHOD_NOT_ALLOWED"}');
 const PATH = refusal(
   -32047,
   'No such path',
@@ -302,7 +302,7 @@ describe('an HTTP request', () => {
   it('with too many calls in its batch is refused as a whole', async () => {
     const { status, text } = await sendRequest({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
     const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
-    const message = 'The batch has more calls than this service accepts: send fewer at once';
+    const message = 'The batch has more calls than this service accepts: send fewer per batch';
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
   });
 
@@ -346,7 +346,7 @@ async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[n
   return [status, /^\{.*\n/m.exec(text)?.[0] ?? ''];
 }
 
-const LATE = refusal(-32049, 'The request did not arrive whole in time', '{"code":"REQUEST_TIMEOUT"}');
+const LATE = refusal(-32049, 'Request timeout: the request did not arrive completely in time', '{"code":"REQUEST_TIMEOUT"}');
 const MALFORMED = refusal(-32057, 'The HTTP request is malformed', '{"code":"MALFORMED_HTTP"}');
 
 describe('bytes on a socket', () => {

@@ -13,7 +13,7 @@ import { slow } from './mock/slow.ts';
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** Two or more nodes, of which whoever is asked first acts the first way. */
+/** Nodes of which the first to be called behaves the first way. */
 async function open(
   behaviours: readonly Behaviour[],
   limits: Partial<UpstreamLimits> = {},
@@ -25,10 +25,10 @@ async function open(
   return scene;
 }
 
-const asked = (): number => scene.mocks.reduce((sum, { received }) => sum + received.length, 0);
+const pending = (): number => scene.mocks.reduce((sum, { received }) => sum + received.length, 0);
 
-describe('a read whose node is late', () => {
-  it('is put to a second node, whose answer wins, and both stand in the trace', async () => {
+describe('hedged read', () => {
+  it('is answered by the second node and both attempts are traced', async () => {
     const { pool } = await open([silent, healthy('2')]);
     const attempts: CallAttempt[] = [];
     const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
@@ -45,36 +45,36 @@ describe('a read whose node is late', () => {
     expect(late!.latencyMs).toBeGreaterThan(25);
   });
 
-  it('is answered by the first when that is sooner after all', async () => {
+  it('is answered by the first node if it is faster after all', async () => {
     const { pool } = await open([slow(100, healthy('1')), silent]);
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
-  it('waits for the other when one of the two fails', async () => {
+  it('waits for the other attempt when one fails', async () => {
     const { pool } = await open([slow(100, healthy('1')), dyingAfterRequest]);
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
-  it('goes to the third when both fail', async () => {
+  it('tries the third node when both fail', async () => {
     const { pool } = await open([slow(60, dyingAfterRequest), dyingAfterRequest, healthy('3')], {}, 3);
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('3');
   });
 
-  it('is not answered with a null that may only mean "not here" while another node is out', async () => {
+  it('does not return a null while another attempt is in flight', async () => {
     const { pool } = await open([slow(150, healthy('{"slot":5}')), healthy('null')]);
     expect((await request(pool, call('getTransaction', ['x']))).body.toString()).toBe('{"slot":5}');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
-  it('is answered with that null when the other has nothing better', async () => {
+  it('returns the null if the other attempt gives nothing better', async () => {
     const { pool } = await open([slow(100, dyingAfterRequest), healthy('null')]);
     expect((await request(pool, call('getTransaction', ['x']))).body.toString()).toBe('null');
-    expect(asked()).toBe(2);
+    expect(pending()).toBe(2);
   });
 
-  it('is given up at both nodes when the caller leaves', async () => {
+  it('is canceled at both nodes', async () => {
     const leave = new AbortController();
     const { pool } = await open([silent, () => leave.abort()]);
     await expect(request(pool, call('getBalance'), leave.signal)).rejects.toMatchObject({
@@ -84,30 +84,30 @@ describe('a read whose node is late', () => {
   });
 });
 
-describe('a late call stays with its node', () => {
+describe('a slow call is not hedged', () => {
   it.each(['getProgramAccounts', 'simulateTransaction', 'sendTransaction', 'requestAirdrop', 'getAsset'])(
-    'when it is no light read: %s',
+    'unless it is a light read: %s',
     async (method) => {
       const { pool } = await open([slow(120, healthy('1')), healthy('2')]);
       expect((await request(pool, call(method))).body.toString()).toBe('1');
-      expect(asked()).toBe(1);
+      expect(pending()).toBe(1);
     },
   );
 
-  it('when hedging is turned off', async () => {
+  it('when hedging is disabled', async () => {
     const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeShare: 0 });
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(1);
+    expect(pending()).toBe(1);
   });
 
-  it('when all others have more calls than connections', async () => {
+  it('when all other nodes are saturated', async () => {
     const { pool } = await open([slow(120, healthy('1')), healthy('2')], { connectionsMax: 4 });
     for (const node of pool.nodesOf('devnet')) node.inFlight += 4;
     expect((await request(pool, call('getBalance'))).body.toString()).toBe('1');
-    expect(asked()).toBe(1);
+    expect(pending()).toBe(1);
   });
 
-  it('when as many were hedged as may be', async () => {
+  it('when the hedge budget is exhausted', async () => {
     const { pool, mocks } = await open([slow(60, healthy('1'))], { hedgeShare: 0.01 });
     await Promise.all(Array.from({ length: 40 }, () => request(pool, call('getBalance'))));
     const sent = mocks.reduce((sum, { received }) => sum + received.length, 0);

@@ -16,7 +16,7 @@ export interface WebhookSender {
 }
 
 export type PostResult = Readonly<
-  { kind: 'answered'; status: number } | { kind: 'refused' } | { kind: 'failed' }
+  { kind: 'response'; status: number } | { kind: 'refused' } | { kind: 'failed' }
 >;
 
 const SECRET_PREFIX = 'whsec_';

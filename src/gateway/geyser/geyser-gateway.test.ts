@@ -166,7 +166,7 @@ describe('the gate of gRPC streams', () => {
       expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
         ...['NO_SHRED_STAGE', 12, undefined],
       ]);
-      expect(failure.grpcText).toBe('This service has no shred stage: no source of shreds is configured');
+      expect(failure.grpcText).toBe('This service has no shred stage: no shred source is configured');
       const asked = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
       await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
       expect(await gate.unary(by(text), 'GetSlot', new Uint8Array(1))).toHaveLength(2);

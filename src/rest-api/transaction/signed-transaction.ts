@@ -68,7 +68,7 @@ export async function sendTransaction(chain: Chain, { text, signature }: SignedT
     if (!(thrown instanceof Failure)) throw thrown;
     if (!(thrown instanceof NodeRefusal))
       throw isUnsubmitted(thrown) ? thrown : withUnknownOutcome(thrown, signature);
-    if (nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
+    if (nodeErrorRow(thrown.error.code).rule !== 'accept') throw thrown;
     throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
   }
 }

@@ -25,9 +25,7 @@ export type StatusPollLimits = Readonly<{
   pollMs: number;
   /** For transactions with a subscription. */
   subscribedPollMs: number;
-  /** Of block height polls. */
   expiryPollMs: number;
-  /** Calls in flight. */
   callsAtATime: number;
 }>;
 
@@ -136,7 +134,6 @@ export class StatusPoller {
     }
   }
 
-  /** Confirms landed statuses by another node. */
   async #crossCheck(
     signatures: readonly Signature[],
     reported: readonly (LandedStatus | null)[],
@@ -160,7 +157,6 @@ export class StatusPoller {
     return { ...call, params: Buffer.from(writeJson(params)) };
   }
 
-  /** Checks blockhashes whose last valid height is reached. */
   async #findExpired(due: readonly WatchedTransaction[], now: number): Promise<ChainView> {
     const lifetimes = due.flatMap(({ lifetime, status }) => (status === null && lifetime) || []);
     if (lifetimes.length === 0) return UNKNOWN_VIEW;
@@ -214,7 +210,7 @@ function readTip(body: Buffer): Tip {
 }
 
 const readValidity = (body: Buffer): boolean =>
-  objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;
+  objectOf(parseJson(body.toString('latin1')), 'response').value === true;
 
 /** Calls a node other than `excludedNode`. @returns null if none responds. */
 export type OtherNodeQuery = (call: Call, excludedNode: string) => Promise<RpcResponse | null>;

@@ -55,14 +55,14 @@ function parseBody(body: Buffer): JsonValue | undefined {
 }
 
 function parseOutcome(outcome: Outcome): ServerResult {
-  if (outcome.kind !== 'answer') return NONE;
+  if (outcome.kind !== 'response') return NONE;
   const { body, errorCode } = outcome.response;
   const value = parseBody(body);
   if (value === undefined) return NONE;
   if (errorCode === 0) return { kind: 'result', result: value };
   const error = parseNodeError(value, errorCode);
   if (error === null) return NONE;
-  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'believe' };
+  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'accept' };
 }
 
 /** Client of DAS servers with failover. */
@@ -139,11 +139,11 @@ export class DasClient {
   ): Promise<ServerResult> {
     const { outcome, elapsedMs } = await attempt(server, call, timeoutMs, signal);
     const serverResult = parseOutcome(outcome);
-    const isBroken = outcome.kind === 'answer' && serverResult.kind === 'none';
-    server.recordOutcome(isBroken ? { kind: 'garbage' } : outcome, elapsedMs);
-    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') {
+    const isBroken = outcome.kind === 'response' && serverResult.kind === 'none';
+    server.recordOutcome(isBroken ? { kind: 'invalid' } : outcome, elapsedMs);
+    if (outcome.kind !== 'response' && outcome.kind !== 'aborted') {
       const logFields = { server: server.name, network: server.network, method: call.method };
-      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'a DAS server gave no answer');
+      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'DAS request failed');
     }
     return serverResult;
   }

@@ -149,7 +149,7 @@ export class ContinuousSubscription {
       if (result?.response.kind === 'opened') return attachment;
       if (result?.response.kind === 'refused') {
         refusal = result.response.error;
-        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'believe') break;
+        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'accept') break;
       }
       if (result === null) {
         // Every node was tried or is backing off.

@@ -3,9 +3,8 @@ import type { UpstreamLimits } from '../limits.ts';
 import type { Outcome } from '../outcome.ts';
 import type { EjectionReason } from './node-state.ts';
 
-export type AttemptKind = 'answered' | 'failed' | 'throttled';
+export type AttemptKind = 'succeeded' | 'failed' | 'throttled';
 
-/** Half a window: attempt counts and latencies. */
 class WindowHalf {
   attempts = 0;
   failed = 0;
@@ -100,12 +99,12 @@ export const isNodeFault = (status: number): boolean =>
  */
 export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
   switch (outcome.kind) {
-    case 'answer':
-      return 'answered';
+    case 'response':
+      return 'succeeded';
     case 'status':
       if (outcome.status === 429) return 'throttled';
       return isNodeFault(outcome.status) ? 'failed' : null;
-    case 'garbage':
+    case 'invalid':
       return 'failed';
     case 'transport':
       return outcome.timedOut && elapsedMs === null ? null : 'failed';
@@ -129,20 +128,16 @@ export type EjectionLimits = Pick<
 export class Ejection {
   readonly #limits: EjectionLimits;
   #reason: EjectionReason | null = null;
-  /** Reason of the last ejection while on probation, else null. */
   #probation: EjectionReason | null = null;
-  /** Time of the last ejection or re-admission. */
   #changedAt = 0;
   #goodAnswers = 0;
   #goodPolls = 0;
   #relapses = 0;
 
-  /** @param limits - read at each use. */
   constructor(limits: EjectionLimits) {
     this.#limits = limits;
   }
 
-  /** null if not ejected. */
   get reason(): EjectionReason | null {
     return this.#reason;
   }
@@ -154,10 +149,9 @@ export class Ejection {
     this.#restart(now);
   }
 
-  /** Records the end of a call or recovery probe. */
   noteCall(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     const isSlow = (elapsedMs ?? 0) > this.#limits.slowMs;
-    if (kind === 'answered' && !isSlow) {
+    if (kind === 'succeeded' && !isSlow) {
       this.#goodAnswers++;
       return;
     }

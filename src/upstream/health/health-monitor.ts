@@ -14,14 +14,12 @@ import type { NodeState } from './node-state.ts';
 /** Random share of the interval, so that polls of several nodes drift apart. */
 const JITTER = 0.2;
 
-/** Watched node, its poll timer, and the last logged state. */
 type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   reportedState: NodeState;
-  /** Resolves after the first poll, successful or not. */
   readonly polled: PromiseWithResolvers<void>;
 };
 
@@ -41,12 +39,10 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  /** Resolves when a node has reported its slot. */
   get firstResponse(): Promise<void> {
     return this.#firstResponse.promise;
   }
 
-  /** Resolves when each node has been polled once. */
   async firstPolls(): Promise<void> {
     await Promise.all(this.#watched.map(({ polled }) => polled.promise));
   }
@@ -85,12 +81,11 @@ export class HealthMonitor {
     return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
-  /** Polls one node at the interval until stopped. */
   async #pollLoop(watched: WatchedNode): Promise<void> {
     try {
       await this.#poll(watched);
     } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
+      this.#log.error({ err, node: watched.node.name }, 'health check failed with an internal error');
     }
     watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
@@ -118,11 +113,10 @@ export class HealthMonitor {
     if (chains === null) return;
     this.#log.error(
       { network, chains: Object.fromEntries(chains) },
-      'upstream nodes of one network belong to different chains: only one is served; run solway doctor',
+      'upstream nodes of one network belong to different chains; only one chain is served; run solway doctor',
     );
   }
 
-  /** Logs a change of a node's state. */
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
     const now = performance.now();
@@ -141,7 +135,7 @@ export class HealthMonitor {
       const { genesisHash } = node;
       this.#log.error(
         { ...fields, genesisHash },
-        'upstream node belongs to another chain than its network: it is not asked',
+        'upstream node belongs to the wrong chain; it receives no calls',
       );
     } else if (state === 'healthy') this.#log.info(fields, 'upstream node is healthy');
     else this.#log.warn(fields, `upstream node is ${state}`);
@@ -166,7 +160,7 @@ const DIGITS = /^\d{1,20}$/;
 const settledCommitments = ['confirmed', 'finalized'] as const;
 
 function slotIn(outcome: Outcome): Slot | null {
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   const text = outcome.response.body.toString('latin1');
   if (!DIGITS.test(text)) return null;
   const value = BigInt(text);
@@ -175,7 +169,6 @@ function slotIn(outcome: Outcome): Slot | null {
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
 
-/** Polls one node for slots, genesis and history. */
 export class NodePoller {
   readonly #node: UpstreamNode;
   readonly #group: NodeGroup;
@@ -253,7 +246,7 @@ export class NodePoller {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
     this.#recordRefusal(outcome);
-    if (outcome.kind === 'answer') this.#node.capabilities.firstAvailable = slotIn(outcome);
+    if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
 

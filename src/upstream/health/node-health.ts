@@ -14,7 +14,6 @@ import type { EjectionReason, SlotFault } from './node-state.ts';
 
 /** Weight of the newest sample in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** Consecutive failed polls that mark a node as failing. */
 const FAILED_POLLS_MAX = 2;
 
 export type NodeIdentity = Readonly<{
@@ -41,7 +40,6 @@ export class NodeHealth {
   lagSlots: bigint | null = null;
   /** Set by `markWrongChains`; such a node receives no calls. */
   wrongChain = false;
-  /** null if it reported none. */
   genesisHash: string | null = null;
   /** getGenesisHash was answered, if only with an error. */
   isGenesisFetched = false;
@@ -49,17 +47,13 @@ export class NodeHealth {
   /** Moving average; null before the first response. */
   latencyMs: number | null = null;
   inFlight = 0;
-  /** End of the throttling after a 429. */
   throttledUntil = 0;
   /** Reason of the operator's cordon; null if in service. Cordoned nodes serve if all are cordoned. */
   cordon: string | null = null;
   /** The node reported itself unhealthy (-32005). */
   selfUnhealthyUntil = 0;
-  /** Last time a response was read for its slot. */
   slotsReadAt = Number.NEGATIVE_INFINITY;
-  /** Hedges sent to it. */
   hedges = 0;
-  /** Recovery probes sent to it. */
   recoveryProbes = 0;
   #consecutiveThrottles = 0;
   #failedPolls = 0;
@@ -83,12 +77,10 @@ export class NodeHealth {
     return this.slots.processed;
   }
 
-  /** null if not ejected. */
   get ejectionReason(): EjectionReason | null {
     return this.ejection.reason;
   }
 
-  /** Paired with `onRequestEnd`. */
   onRequestStart(): void {
     const now = performance.now();
     this.inFlight++;
@@ -105,7 +97,6 @@ export class NodeHealth {
     return this.isUsable(now) && !this.isFailing;
   }
 
-  /** May receive calls now. */
   isAvailable(now: number): boolean {
     return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
@@ -124,7 +115,6 @@ export class NodeHealth {
     return this.slotFault === null && now >= this.selfUnhealthyUntil;
   }
 
-  /** Does not respond to calls or polls. */
   get isFailing(): boolean {
     return this.circuit.isTripped || this.#failedPolls >= FAILED_POLLS_MAX;
   }
@@ -149,10 +139,10 @@ export class NodeHealth {
   /** Records a poll. A node that answers no polls is failing; one that answers again may receive calls. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
-    const isUsable = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+    const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
     this.ejection.notePoll(isUsable && elapsedMs <= this.#limits.slowMs);
     const now = performance.now();
-    if (outcome.kind !== 'answer') this.#recordOutcome(outcome, elapsedMs, now);
+    if (outcome.kind !== 'response') this.#recordOutcome(outcome, elapsedMs, now);
     else {
       this.circuit.pollSucceeded();
       this.#recordResponse(outcome.response, now, elapsedMs);
@@ -177,26 +167,25 @@ export class NodeHealth {
     this.latencies.record(row, elapsedMs);
   }
 
-  /** Updates the ejection window. */
   #countOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;
     this.recent.record(kind, now);
-    const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
+    const isTimed = kind === 'succeeded' || (outcome.kind === 'transport' && outcome.timedOut);
     if (isTimed && elapsedMs !== null) this.recent.recordLatency(elapsedMs);
     this.ejection.noteCall(kind, elapsedMs, now);
   }
 
   #recordOutcome(outcome: Outcome, elapsedMs: number | null, now: number): void {
     switch (outcome.kind) {
-      case 'answer':
+      case 'response':
         this.circuit.recordSuccess();
         this.#recordResponse(outcome.response, now, elapsedMs);
         break;
       case 'status':
         this.#recordStatus(outcome.status, outcome.retryAfterMs, now);
         break;
-      case 'garbage':
+      case 'invalid':
         this.circuit.recordFailure(now);
         break;
       case 'transport':
@@ -240,6 +229,6 @@ export class NodeHealth {
 
 /** A throttled node did respond. */
 const isNoResponse = (outcome: Outcome): boolean =>
-  outcome.kind !== 'answer' &&
+  outcome.kind !== 'response' &&
   outcome.kind !== 'aborted' &&
   !(outcome.kind === 'status' && outcome.status === 429);

@@ -15,10 +15,10 @@ export type NodeState =
 /**
  * - `behind`: other nodes are ahead.
  * - `not-replaying`: it received much newer shreds than it replayed.
- * - `standing-still`: its slot does not advance while others do.
+ * - `stalled`: its slot does not advance while others do.
  * - `ahead`: it reports slots that the others cannot know yet.
  */
-export type SlotFault = 'behind' | 'not-replaying' | 'standing-still' | 'ahead';
+export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 
 /** Reason of an ejection. */
 export type EjectionReason = 'slow' | 'failing' | 'throttling';
@@ -26,7 +26,7 @@ export type EjectionReason = 'slow' | 'failing' | 'throttling';
 export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
   behind: 'behind',
   'not-replaying': 'behind',
-  'standing-still': 'behind',
+  stalled: 'behind',
   ahead: 'ahead',
 };
 
@@ -37,14 +37,13 @@ export const stateOfEjection: Readonly<Record<EjectionReason, NodeState>> = {
 };
 
 export const textOfEjection: Readonly<Record<EjectionReason, string>> = {
-  slow: 'much slower than the others; polls and copies of calls test whether it recovered',
-  failing: 'too many of the last calls failed; polls and copies of calls test whether it recovered',
-  throttling:
-    'too many of the last calls were throttled; polls and copies of calls test whether it recovered',
+  slow: 'much slower than other nodes; polls and mirrored calls test recovery',
+  failing: 'failure ratio too high; polls and mirrored calls test recovery',
+  throttling: 'throttling ratio too high; polls and mirrored calls test recovery',
 };
 
 export const reasonOfFailing = (failuresInRow: number): string =>
-  failuresInRow > 0 ? `${failuresInRow} failures in a row` : 'does not answer polls';
+  failuresInRow > 0 ? `${failuresInRow} consecutive failures` : 'does not respond to polls';
 
 /**
  * @param lagSlots - slots behind the other nodes.
@@ -55,10 +54,10 @@ export function reasonOfFault(fault: SlotFault, lagSlots: bigint | null, unrepla
     case 'behind':
       return `${lagSlots} slots behind`;
     case 'not-replaying':
-      return `receives shreds, and has ${unreplayed} slots to replay`;
-    case 'standing-still':
-      return 'its slot stands still while others go on';
+      return `${unreplayed} slots received but not replayed`;
+    case 'stalled':
+      return 'slot does not advance while other nodes do';
     case 'ahead':
-      return 'tells of slots that no other node has come to';
+      return 'reports slots that no other node has reached';
   }
 }

@@ -18,13 +18,9 @@ const BUFFER_GROWTH = 16;
 export class BodyBuffer {
   bytes = 0;
   readonly #budget: ByteBudget;
-  /** Bytes reserved in the budget. */
   #reserved = 0;
-  /** Announced length, else 0. */
   #contentLength = 0;
-  /** Buffer of a body of announced length. */
   #buffer: Buffer = EMPTY;
-  /** Bytes of this read that are not copied yet. */
   #pending: Buffer = EMPTY;
   #pendingStart = 0;
   #pendingEnd = 0;
@@ -33,7 +29,6 @@ export class BodyBuffer {
   #lastBlockUsed = 0;
   #isOverBudget = false;
 
-  /** @param budget - shared by all connections. */
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
@@ -43,7 +38,6 @@ export class BodyBuffer {
     return this.#isOverBudget;
   }
 
-  /** @param bytes - the announced length. */
   expect(bytes: number): void {
     this.#contentLength = bytes;
   }
@@ -70,7 +64,6 @@ export class BodyBuffer {
     this.#append(pending, this.#pendingStart, this.#pendingEnd);
   }
 
-  /** The body in one piece, which stays unchanged. */
   toBuffer(): Buffer {
     if (this.#contentLength > 0) return Buffer.from(this.#buffer.subarray(0, this.bytes));
     if (this.#pending !== EMPTY) return copyRange(this.#pending, this.#pendingStart, this.#pendingEnd);
@@ -88,7 +81,6 @@ export class BodyBuffer {
     return mayStay ? pending.subarray(from, to) : bufferPool.copyOf(pending, from, to);
   }
 
-  /** Returns the body and resets for the next. */
   take(): Buffer {
     const body = this.#contentLength > 0 ? this.#buffer : this.toBuffer();
     this.clear();

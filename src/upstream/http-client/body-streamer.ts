@@ -8,21 +8,17 @@ import type { HttpResponseReader } from './http-response-reader.ts';
 const STREAM_OFFER_MIN_BYTES = 256;
 
 export type StreamingLimits = Readonly<{
-  /** Bodies from this size on are streamed. */
   longAnswerFromBytes: number;
   /** Longest time without progress of a streamed body. */
   longAnswerStallMs: number;
 }>;
 
-/** Shared by all connections to a node. */
 export interface StreamingContext {
   readonly limits: StreamingLimits;
-  /** Streams on all connections. */
   streamsInFlight: number;
   readonly hasStreamSlot: boolean;
 }
 
-/** Connection that carries the body. */
 export interface StreamingConnection {
   readonly isOpen: boolean;
   close(cause: unknown): void;
@@ -34,11 +30,9 @@ export class BodyStreamer implements BodyFlow {
   readonly #context: StreamingContext;
   readonly #reader: HttpResponseReader;
   readonly #socket: Socket;
-  /** Request whose body is streamed. */
   #request: HttpRequest | null = null;
   #bodyListener: BodyListener | null = null;
   #isPaused = false;
-  /** Buffer of the next read. */
   #readBuffer: Buffer | null = null;
 
   constructor(
@@ -64,13 +58,11 @@ export class BodyStreamer implements BodyFlow {
     return this.#readBuffer;
   }
 
-  /** Size from which on the body may be streamed. */
   streamThresholdFor({ nodeRequest, isSettled }: HttpRequest): number {
     const canStream = nodeRequest.acceptsStream && !isSettled && this.#context.hasStreamSlot;
     return canStream ? this.#context.limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
   }
 
-  /** Takes the received part of an incomplete body. */
   consume(request: HttpRequest): void {
     if (this.#bodyListener !== null) this.#forward(request, this.#bodyListener);
     else if (this.#isStreamable(request)) this.#offerStream(request);
@@ -109,7 +101,7 @@ export class BodyStreamer implements BodyFlow {
     const request = this.#request;
     this.end();
     if (request !== null) request.isSettled = true;
-    this.#connection.close(new Error('no longer wanted'));
+    this.#connection.close(new Error('aborted'));
   }
 
   #isStreamable({ isStreamOffered }: HttpRequest): boolean {
@@ -148,7 +140,6 @@ export class BodyStreamer implements BodyFlow {
     if (body.bytes === 0) return;
     request.deadline = performance.now() + this.#context.limits.longAnswerStallMs;
     const piece = body.piece(true);
-    // Owned by the listener.
     if (this.#readBuffer !== null && piece.buffer === this.#readBuffer.buffer) this.#readBuffer = null;
     body.clear();
     bodyListener.onData(piece);

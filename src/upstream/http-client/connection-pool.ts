@@ -30,7 +30,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   streamsInFlight = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
-  /** Idle connections; most recently used last. */
   readonly #idle: Connection[] = [];
   /** Connections with unsent requests; the last may take more before the flush. */
   readonly #unflushed: Connection[] = [];
@@ -67,7 +66,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now = performance.now()): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {
-      request.settle(connectionLost(false, new Error('the connections to the node are closed')));
+      request.settle(connectionLost(false, new Error('connection pool closed')));
       return request;
     }
     this.#sweeper.start();
@@ -81,7 +80,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   close(): void {
     this.#isClosed = true;
     this.#sweeper.stop();
-    const cause = new Error('the connections to the node were closed');
+    const cause = new Error('connection pool closed');
     for (const connection of [...this.#connections]) connection.close(cause);
     this.#failWaiting(cause);
   }
@@ -129,7 +128,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (shared !== undefined && shared.inFlight > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
-      idle.close(new Error('unused for too long'));
+      idle.close(new Error('idle timeout'));
     }
     return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
   }
@@ -148,7 +147,6 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     this.#connect();
   }
 
-  /** Opens connections for waiting requests. */
   #connect(): void {
     while (this.#connecting < this.#waiting.length) {
       if (this.#isFull && !this.#closeLingering()) return;
@@ -165,7 +163,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   /** Closes a connection that only discards responses. @returns false if there is none. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
-    lingering?.close(new Error('its place is needed'));
+    lingering?.close(new Error('connection limit reached'));
     return lingering !== undefined;
   }
 
@@ -205,15 +203,12 @@ function flushAll(connections: Connection[]): void {
   for (const connection of connections.splice(0)) connection.flush();
 }
 
-/** From the end: the most recently used is last. */
 function removeFrom(list: Connection[], connection: Connection): void {
   const at = list.lastIndexOf(connection);
   if (at >= 0) list.splice(at, 1);
 }
 
-/** Precision of request timeouts. */
 const BUSY_INTERVAL_MS = 20;
-/** While all connections are idle. */
 const IDLE_INTERVAL_MS = 1_000;
 
 /** One timer for all deadlines: every 20 ms while requests are pending. Keeps the process alive only then. */
@@ -222,7 +217,6 @@ export class Sweeper {
   #timer: NodeJS.Timeout | null = null;
   #isBusy = false;
 
-  /** @param sweep - returns whether requests are pending; null to stop. */
   constructor(sweep: (now: number) => boolean | null) {
     this.#sweep = sweep;
   }

@@ -32,22 +32,18 @@ export type ConnectionLimits = StreamingLimits &
     answerMaxBytes: number;
   }>;
 
-/** Owner of the connections. */
 export interface ConnectionContext extends StreamingContext {
   readonly limits: ConnectionLimits;
-  /** Requests in flight per connection. */
   readonly pipelining: number;
   /** Memory budget of buffered bodies, shared by all nodes. */
   readonly responseBudget: ByteBudget;
   /** The connection is open. @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
-  /** Another request may be sent. */
   onAvailable(connection: Connection, now: number): void;
   /** Requests were added; `flush` sends them together. */
   onFlushNeeded(connection: Connection): void;
   /** Called once. @param wasOpen - false if it could not be opened. */
   onClose(connection: Connection, wasOpen: boolean, cause: unknown): void;
-  /** No request waits, and more connections may be opened. */
   readonly hasCapacity: boolean;
 }
 
@@ -61,7 +57,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
   /** Deadline for opening or for the next request; `performance.now()`. */
   #waitsUntil: number;
-  /** A request timed out: no further requests. */
   #isSuspect = false;
 
   constructor(context: ConnectionContext, dialer: Dialer, now: number) {
@@ -84,7 +79,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     return this.#inFlight.length;
   }
 
-  /** All requests in flight are aborted. */
   get isLingering(): boolean {
     return this.#state === 'open' && this.#inFlight.first !== null && !this.#hasWaiting(null);
   }
@@ -109,7 +103,6 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     else this.#write(request);
   }
 
-  /** Writes the added requests in one piece. */
   flush(): void {
     if (this.#state !== 'open') return;
     const unsent: Buffer[] = [];
@@ -120,15 +113,13 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     if (unsent.length > 0) this.#socket.write(unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent));
   }
 
-  /** Times out requests and idle connections. */
   sweep(now: number): void {
     if (this.isLingering) this.#endLingering(now);
     else if (this.#inFlight.first !== null) this.#abortExpired(now);
     else if (now >= this.#waitsUntil)
-      this.close(new Error(this.isConnecting ? 'no connection in time' : 'unused'));
+      this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
 
-  /** Fails all requests in flight. */
   close(cause: unknown): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
@@ -188,7 +179,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
       const request = this.#inFlight.first;
       // An unsolicited response would be taken for the response to the next request.
       if (request === null || !request.isSent) {
-        this.close(new Error('bytes that nobody asked for'));
+        this.close(new Error('unsolicited response'));
         return;
       }
       this.#reader.streamThreshold = this.#streamer.streamThresholdFor(request);
@@ -216,10 +207,10 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
 
   #end(request: HttpRequest, moreFollows: boolean): void {
     const { readState } = this.#reader;
-    if (readState === 'whole') this.#onResponseComplete(request, moreFollows);
+    if (readState === 'complete') this.#onResponseComplete(request, moreFollows);
     else if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
-    else if (readState === 'no-room') this.#abortRequest(request, overBudget, true);
-    else this.close(new Error('not the HTTP that was asked for'));
+    else if (readState === 'over-budget') this.#abortRequest(request, overBudget, true);
+    else this.close(new Error('invalid HTTP response'));
   }
 
   #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
@@ -231,13 +222,13 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     this.#detach(request);
     const isAlone = this.#inFlight.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
-      this.close(new Error('used up'));
+      this.close(new Error('keep-alive ended'));
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })
         : endStream(request, bodyListener, body);
     if (this.#state === 'closed') return;
-    if (!isValid) this.close(new Error('an answer to something else'));
+    if (!isValid) this.close(new Error('response does not match the request'));
     else this.#onIdle(keepAliveMs);
   }
 
@@ -247,7 +238,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
     const now = performance.now();
     this.#waitsUntil = now + idleMs;
-    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('used up'));
+    if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('keep-alive ended'));
     else this.#context.onAvailable(this, now);
   }
 
@@ -263,7 +254,7 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 
   #endLingering(now: number): void {
-    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('given up'));
+    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('request aborted'));
   }
 
   #abortExpired(now: number): void {
@@ -286,19 +277,17 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
     const bodyListener = request === this.#inFlight.first ? this.#streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
     if (isBlocking || !request.isSent) this.#detach(request);
-    if (isBlocking) this.close(new Error('given up'));
+    if (isBlocking) this.close(new Error('request aborted'));
     notifyFailed(request, bodyListener, exchange);
     if (this.#state === 'open' && this.#inFlight.first === null)
       this.#context.onAvailable(this, performance.now());
   }
 
-  /** Detaches a request before its result is reported. */
   #detach(request: HttpRequest): void {
     this.#inFlight.remove(request);
     request.holder = detachedHolder;
   }
 
-  /** Whether another request on the connection is not aborted. */
   #hasWaiting(except: HttpRequest | null): boolean {
     for (let request = this.#inFlight.first; request !== null; request = request.next) {
       if (request !== except && !request.isSettled) return true;
@@ -307,5 +296,4 @@ export class Connection implements SocketListener, RequestHolder, StreamingConne
   }
 }
 
-/** Owner of detached requests. */
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };

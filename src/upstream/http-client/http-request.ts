@@ -111,7 +111,7 @@ export const aborted = (wasSent: boolean): Exchange => (wasSent ? ABORTED_SENT :
 export const timeoutExchange = (wasSent: boolean): Exchange => (wasSent ? TIMEOUT_SENT : TIMEOUT_UNSENT);
 
 export const tooLarge: Exchange = { kind: 'too-large' };
-export const overBudget: Exchange = { kind: 'no-room' };
+export const overBudget: Exchange = { kind: 'over-budget' };
 
 export const connectionLost = (wasSent: boolean, cause: unknown): Exchange => ({
   kind: 'transport',

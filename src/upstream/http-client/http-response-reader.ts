@@ -31,7 +31,6 @@ const CONTENT_LENGTH = bytesOf('content-length');
 const RETRY_AFTER = bytesOf('retry-after');
 const KEEP_ALIVE = bytesOf('keep-alive');
 
-/** Matches a header name that may arrive in parts, ignoring case. */
 export class HeaderNameMatcher {
   readonly #bytes = Buffer.alloc(NAME_MAX_BYTES);
   #length = 0;
@@ -73,7 +72,6 @@ const HEAD_MAX_BYTES = 16 * 1024;
 const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
-/** Start of a response that is read without llhttp. */
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
 /** Tracked headers in such a response. `odd`: fall back to llhttp. */
 const plainFields = byLength(
@@ -90,17 +88,15 @@ const plainFields = byLength(
 /** Bodies of known length from this size on bypass llhttp. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
-/** `no-room`: memory budget exhausted. `faulty`: not HTTP, or an unexpected response. */
-export type ReadState = 'more' | 'whole' | 'too-large' | 'no-room' | 'faulty';
+/** `over-budget`: memory budget exhausted. `invalid`: not HTTP, or an unexpected response. */
+export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
 /** Reads the responses of one connection. Stops after each one, until `next` is called. */
 export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   readState: ReadState = 'more';
   status = 0;
   retryAfter: string | null = null;
-  /** Allowed idle time; null if the node sent none. */
   keepAliveMs: number | null = null;
-  /** Another request may follow. */
   keepAlive = false;
   /** -1: until the connection closes. */
   contentLength = -1;
@@ -117,20 +113,15 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #headBytes = 0;
   /** Bytes of all header fields, informational heads included. */
   #fieldBytes = 0;
-  /** Bytes of the body, including streamed ones. */
   #bodyBytes = 0;
-  /** Whether llhttp has seen bytes of this response. */
   #isParsed = false;
-  /** Body bytes that bypass llhttp. */
   #plainRemaining = 0;
 
-  /** @param budget - memory budget of all connections. */
   constructor(limits: Readonly<{ answerMaxBytes: number }>, budget: ByteBudget) {
     this.body = new BodyBuffer(budget);
     this.#limits = limits;
   }
 
-  /** Remaining body bytes that bypass llhttp. */
   get plainRemaining(): number {
     return this.#plainRemaining;
   }
@@ -199,7 +190,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     const wasInHead = this.#isInHead;
     this.#isParsed = true;
     const at = this.#parser.read(bytes, start, end);
-    if (this.#parser.isFaulty && this.readState === 'more') this.readState = 'faulty';
+    if (this.#parser.isFaulty && this.readState === 'more') this.readState = 'invalid';
     if (wasInHead) this.#countHead(at - start);
     return at;
   }
@@ -210,9 +201,8 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#parser.finish();
   }
 
-  /** Continues with the next response, unless the connection ends. */
   next(): void {
-    this.readState = this.keepAlive ? 'more' : 'faulty';
+    this.readState = this.keepAlive ? 'more' : 'invalid';
     this.#startHead();
     this.retryAfter = null;
     this.keepAliveMs = null;
@@ -224,7 +214,6 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.body.clear();
   }
 
-  /** Releases its memory; no further use. */
   free(): void {
     this.body.clear();
     this.#parser.free();
@@ -258,9 +247,9 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#endValue();
     this.status = status;
     this.keepAlive = keepAlive;
-    if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.readState = 'faulty';
+    if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.readState = 'invalid';
     // Also rejects earlier informational heads.
-    if (this.readState === 'faulty') return true;
+    if (this.readState === 'invalid') return true;
     if (status < 200) return false;
     this.#isInHead = false;
     return this.#startBody(PLAIN_FROM_BYTES);
@@ -269,7 +258,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   onBody(bytes: Buffer, start: number, end: number): void {
     // llhttp accepts bodies of unknown informational responses, which would precede the real body.
     if (this.#isInHead) {
-      this.readState = 'faulty';
+      this.readState = 'invalid';
       return;
     }
     this.#bodyBytes += end - start;
@@ -282,7 +271,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       this.#startHead();
       return false;
     }
-    if (this.readState === 'more') this.readState = this.body.isOverBudget ? 'no-room' : 'whole';
+    if (this.readState === 'more') this.readState = this.body.isOverBudget ? 'over-budget' : 'complete';
     return true;
   }
 
@@ -313,20 +302,20 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.#plainRemaining -= stop - start;
     if (this.#plainRemaining === 0 && this.readState === 'more') {
       if (this.#isParsed) this.#parser.reset();
-      this.readState = 'whole';
+      this.readState = 'complete';
     }
     return stop;
   }
 
   #bufferBody(bytes: Buffer, start: number, end: number): void {
     this.body.add(bytes, start, end);
-    if (this.body.isOverBudget) this.readState = 'no-room';
+    if (this.body.isOverBudget) this.readState = 'over-budget';
   }
 
   #countHead(bytes: number): void {
     this.#headBytes += bytes;
     if (this.#headBytes > HEAD_MAX_BYTES && this.#isInHead && this.readState === 'more')
-      this.readState = 'faulty';
+      this.readState = 'invalid';
   }
 
   #startHead(): void {
@@ -339,7 +328,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   /** llhttp validated it as a single number, but the stored text may be truncated. */
   #parseLength(value: string): void {
     const digits = value.trim();
-    if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'faulty';
+    if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'invalid';
     else this.contentLength = Number(digits);
   }
 

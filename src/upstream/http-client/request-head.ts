@@ -19,7 +19,7 @@ const LATIN1 = /^[\0-\xff]*$/;
 function headerLine(name: string, value: string): Buffer {
   // The header is not named: its value may be a key.
   if (!NAME.test(name) || BREAKS.test(value))
-    throw new TypeError('a header of a node is not one line of text');
+    throw new TypeError('invalid node header: it contains a line break or an invalid name');
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');
 }
 

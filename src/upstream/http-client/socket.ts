@@ -8,9 +8,7 @@ export interface SocketListener {
   onData(bytes: Buffer, length: number): void;
   /** Buffer for the next read; null: the shared one. Called after each read of plain connections. */
   readonly readBuffer: Buffer | null;
-  /** The peer closed its side. */
   onEnd(): void;
-  /** Called once, last. */
   onClose(cause: unknown): void;
 }
 
@@ -19,7 +17,6 @@ export type Origin = Readonly<{
   host: string;
   port: number;
   tls: boolean;
-  /** Name in the TLS certificate. */
   serverName: string;
 }>;
 
@@ -51,7 +48,6 @@ function readOptionsFor(listener: SocketListener): OnReadOpts {
 
 const SAME_BUFFER = undefined as unknown as Uint8Array;
 
-/** @param url - http or https. */
 export function originOf(url: URL, serverName: string): Origin {
   const tls = url.protocol === 'https:';
   const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
@@ -61,7 +57,6 @@ export function originOf(url: URL, serverName: string): Origin {
 /** Opens connections to one origin. Resolves the name each time and tries all addresses. */
 export class Dialer {
   readonly #origin: Origin;
-  /** TLS session for resumption. */
   #session: Buffer | undefined;
 
   constructor(origin: Origin) {

@@ -7,17 +7,17 @@ import { slot } from '../../solana/units.ts';
 import { type CacheTtls, isNegative, ttlFor } from './cache-policy.ts';
 import { CallKeys } from './call-key.ts';
 
-/** Times that say by themselves which of them it was. */
+/** Distinct lifetimes. */
 const times: CacheTtls = { slotMs: 1, shortMs: 2, finalMs: 3 };
 const [NEVER, SLOT, SHORTLY, FOR_GOOD] = [0, 1, 2, 3];
 const ROOT = slot(100n);
 
-/** Asked at finalized below the root, at finalized above it or with the root unknown, at confirmed. */
+/** Requested at finalized below the root; finalized above it or with unknown root; confirmed. */
 type Row = readonly [below: number, above: number, confirmed: number];
 const always = (ms: number): Row => [ms, ms, ms];
 const final: Row = [FOR_GOOD, NEVER, NEVER];
 
-const kept: Readonly<Record<MethodName, Row>> = {
+const lifetime: Readonly<Record<MethodName, Row>> = {
   getAccountInfo: always(SLOT),
   getAgGenesisCert: always(SHORTLY),
   getBalance: always(NEVER),
@@ -27,7 +27,7 @@ const kept: Readonly<Record<MethodName, Row>> = {
   getBlockProduction: always(NEVER),
   getBlocks: always(NEVER),
   getBlocksWithLimit: always(NEVER),
-  // Takes no commitment.
+  // No commitment.
   getBlockTime: [FOR_GOOD, NEVER, FOR_GOOD],
   getClusterNodes: always(NEVER),
   getEpochInfo: always(SLOT),
@@ -77,17 +77,17 @@ const kept: Readonly<Record<MethodName, Row>> = {
 
 const keys = new CallKeys();
 
-/** The rest of the options object, of methods that need one for this. */
+/** Required options per method. */
 const options: Readonly<Record<string, object>> = { getInflationReward: { epoch: 5 } };
 
-/** A call about a slot, with as many params as stand before its options. */
+/** Call about a slot, with the params before its options. */
 function keyAt(method: MethodName, about: number, commitment: Commitment) {
   const { config } = methods[method];
   const first = [about, 'x', 'x'].slice(0, config ?? 1);
   return keys.keyOf(callOf(method, config === null ? first : [...first, { ...options[method], commitment }]));
 }
 
-/** A result about a slot, wherever the method says it. */
+/** Result about a slot. */
 const resultAt = (method: MethodName, about: number): RpcResponse =>
   resultOf(
     method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`,
@@ -103,17 +103,20 @@ function timeOf(
   return key === null ? NEVER : ttlFor(key, resultAt(method, about), root, times);
 }
 
-describe('an answer', () => {
-  it.each(Object.entries(kept) as [MethodName, Row][])('of %s is kept as the table says', (method, row) => {
-    expect([
-      timeOf(method, 100, 'finalized'),
-      timeOf(method, 101, 'finalized'),
-      timeOf(method, 100, 'confirmed'),
-    ]).toEqual(row);
-    expect(timeOf(method, 100, 'finalized', null)).toBe(row[1]);
-  });
+describe('ttlFor', () => {
+  it.each(Object.entries(lifetime) as [MethodName, Row][])(
+    'caches %s according to the table',
+    (method, row) => {
+      expect([
+        timeOf(method, 100, 'finalized'),
+        timeOf(method, 101, 'finalized'),
+        timeOf(method, 100, 'confirmed'),
+      ]).toEqual(row);
+      expect(timeOf(method, 100, 'finalized', null)).toBe(row[1]);
+    },
+  );
 
-  it.each(Object.keys(kept) as MethodName[])('of %s is not kept when it is an error', (method) => {
+  it.each(Object.keys(lifetime) as MethodName[])('does not cache an error of %s', (method) => {
     for (const commitment of commitments) {
       const key = keyAt(method, 5, commitment);
       const error = { ...resultAt(method, 5), errorCode: -32007 };
@@ -121,19 +124,19 @@ describe('an answer', () => {
     }
   });
 
-  it('is not kept when nobody knows what it was asked at', () => {
+  it('does not cache a response with an unknown commitment', () => {
     const key = keys.keyOf(callOf('getAccountInfo', ['a', { commitment: 'recent' }]))!;
     expect(ttlFor(key, resultAt('getAccountInfo', 5), ROOT, times)).toBe(NEVER);
   });
 
-  it('about the epoch before this one is not kept: the next day it is about another', () => {
+  it('does not cache a relative epoch', () => {
     for (const params of [[['a']], [['a'], { epoch: null }]]) {
       const key = keys.keyOf(callOf('getInflationReward', params))!;
       expect(ttlFor(key, resultAt('getInflationReward', 5), ROOT, times)).toBe(NEVER);
     }
   });
 
-  it('that rests on no slot that can be told is not final', () => {
+  it('does not treat a response without a slot as final', () => {
     const key = keys.keyOf(callOf('getTransaction', ['s']))!;
     for (const result of ['{"meta":{"slot":5}}', '{"slot":"5"}', '{"slot":-5}', '"5"', '[5]']) {
       expect(ttlFor(key, resultOf(result), ROOT, times)).toBe(NEVER);
@@ -141,7 +144,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('isNegative', () => {
   it.each([
     ['null', false],
     ['{"context":{"slot":5},"value":null}', false],
@@ -149,7 +152,7 @@ describe('what is not there', () => {
     ['{"context":{"slot":5},"value":[{},null]}', true],
     ['{"context":{"slot":5},"value":[null,{}]}', true],
     ['[null]', true],
-  ])('%s', (result, holes) => {
+  ])('recognizes %s', (result, holes) => {
     expect(isNegative(Buffer.from(result), holes)).toBe(true);
   });
 
@@ -158,7 +161,7 @@ describe('what is not there', () => {
     ['{"context":{"slot":5},"value":{"uiAmount":null}}', false],
     ['{"context":{"slot":5},"value":[{"rentEpoch":null}]}', true],
     ['{"err":null,"value":[null]}', false],
-  ])('is not %s', (result, holes) => {
+  ])('rejects %s', (result, holes) => {
     expect(isNegative(Buffer.from(result), holes)).toBe(false);
   });
 });

@@ -12,11 +12,11 @@ import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 /**
  * - `never`: coalesced only.
  * - `slot`: until the next slot, at most slotMs.
- * - `shortly`: seconds; facts of an epoch or a node.
+ * - `short`: seconds; facts of an epoch or a node.
  * - `always`: facts of the chain.
  * - `final`: cached if requested at `finalized` and pinned below the finalized root.
  */
-export type TtlClass = 'never' | 'slot' | 'shortly' | 'always' | 'final';
+export type TtlClass = 'never' | 'slot' | 'short' | 'always' | 'final';
 
 /**
  * - `context`: unknown fields and commitments are ignored; accepts minContextSlot.
@@ -59,7 +59,7 @@ const final = (pin: Pin, config: ConfigKind | null, options: PolicyOptions = {})
 // biome-ignore format: a table is read by its columns
 export const cachePolicies = {
   getAccountInfo: policy('slot', 'context'),
-  getAgGenesisCert: policy('shortly'),
+  getAgGenesisCert: policy('short'),
   getBalance: policy('never', 'context'),
   getBlock: final('first-param', 'lenient'),
   getBlockCommitment: policy('never'),
@@ -76,16 +76,16 @@ export const cachePolicies = {
   getGenesisHash: policy('always'),
   getHealth: policy('never'),
   getHighestSnapshotSlot: policy('never'),
-  getIdentity: policy('shortly'),
-  getInflationGovernor: policy('shortly', 'strict'),
-  getInflationRate: policy('shortly'),
+  getIdentity: policy('short'),
+  getInflationGovernor: policy('short', 'strict'),
+  getInflationRate: policy('short'),
   getInflationReward: final('effectiveSlot', 'context', { requiredOption: 'epoch', mayContainNulls: true }),
   getLargestAccounts: policy('never', 'lenient'),
   getLatestBlockhash: policy('slot', 'context'),
   getLeaderSchedule: policy('never'),
   getMaxRetransmitSlot: policy('never'),
   getMaxShredInsertSlot: policy('never'),
-  getMinimumBalanceForRentExemption: policy('shortly', 'strict'),
+  getMinimumBalanceForRentExemption: policy('short', 'strict'),
   getMultipleAccounts: policy('slot', 'context', { mayContainNulls: true }),
   getProgramAccounts: policy('never', 'context'),
   getRecentPerformanceSamples: policy('never'),
@@ -94,8 +94,8 @@ export const cachePolicies = {
   getSignaturesForAddress: policy('never', 'context'),
   getSlot: policy('slot', 'context'),
   getSlotLeader: policy('slot', 'context'),
-  getSlotLeaders: policy('shortly'),
-  getStakeMinimumDelegation: policy('shortly', 'context'),
+  getSlotLeaders: policy('short'),
+  getStakeMinimumDelegation: policy('short', 'context'),
   getSupply: policy('never', 'lenient'),
   getTokenAccountBalance: policy('never', 'strict'),
   getTokenAccountsByDelegate: policy('never', 'context'),
@@ -105,7 +105,7 @@ export const cachePolicies = {
   getTransaction: final('slot', 'lenient'),
   getTransactionCount: policy('slot', 'context'),
   getTransactionsForAddress: policy('never'),
-  getVersion: policy('shortly'),
+  getVersion: policy('short'),
   getVoteAccounts: policy('never', 'lenient'),
   isBlockhashValid: policy('never', 'context'),
   minimumLedgerSlot: policy('never'),
@@ -192,6 +192,6 @@ export function ttlFor(
   if (ttl === 'never' || key.commitment === null) return 0;
   if (response.errorCode !== 0 || isNegative(response.body, mayContainNulls)) return 0;
   if (ttl === 'slot') return ttls.slotMs;
-  if (ttl === 'shortly') return ttls.shortMs;
+  if (ttl === 'short') return ttls.shortMs;
   return ttl === 'always' || isFinal(key, response.body, root) ? ttls.finalMs : 0;
 }

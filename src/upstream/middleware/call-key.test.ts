@@ -7,7 +7,7 @@ const keyOf = (method: string, params: string | null) =>
   keys.keyOf({ ...callOf(method), params: params === null ? null : Buffer.from(params) });
 const textOf = (method: string, params: string | null): string => keyOf(method, params)!.text;
 
-describe('calls that ask the same', () => {
+describe('equal keys', () => {
   it.each([
     ['getSlot', null, '[]'],
     ['getSlot', '[]', '[{"commitment":"finalized"}]'],
@@ -23,7 +23,7 @@ describe('calls that ask the same', () => {
   });
 });
 
-describe('calls that ask something else', () => {
+describe('different keys', () => {
   it.each([
     ['letters of another case', 'getBalance', '["a"]', '["A"]'],
     ['a number and its digits as text', 'getBlock', '[5]', '["5"]'],
@@ -41,19 +41,19 @@ describe('calls that ask something else', () => {
     expect(textOf(method, one)).not.toBe(textOf(method, other));
   });
 
-  it('have keys of their own where they nest too deep to be compared, by their bytes', () => {
+  it('are by bytes where params nest too deep', () => {
     const deep = (inside: string): string => `[${'['.repeat(20)}${inside}${']'.repeat(20)}]`;
     expect(textOf('getSlot', deep('1'))).toBe(textOf('getSlot', deep('1')));
     expect(textOf('getSlot', deep('1'))).not.toBe(textOf('getSlot', deep(' 1')));
     expect(keyOf('getSlot', deep('1'))).toMatchObject({ commitment: null });
   });
 
-  it('stand for themselves when their params are long', () => {
+  it('are absent for long params', () => {
     expect(keyOf('getMultipleAccounts', JSON.stringify([['x'.repeat(9_000)]]))).toBeNull();
   });
 });
 
-describe('what a call asks at', () => {
+describe('commitment of a key', () => {
   it.each([
     ['getBalance', '["a"]', 'finalized', 0n],
     ['getBalance', '["a",{"commitment":"processed","minContextSlot":7}]', 'processed', 7n],
@@ -69,8 +69,8 @@ describe('what a call asks at', () => {
   });
 });
 
-describe('ways of writing that are remembered', () => {
-  it('are bounded by their number and their bytes', () => {
+describe('cached keys', () => {
+  it('are limited in number and size', () => {
     const few = new CallKeys({ keysMax: 10, keysMaxBytes: 100_000 });
     for (let i = 0; i < 1_000; i++) {
       const params = Buffer.from(JSON.stringify([`${i}`]));

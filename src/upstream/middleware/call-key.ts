@@ -10,7 +10,6 @@ import { canonicalParams } from './canonical-params.ts';
 export type CallKey = Readonly<{
   /** Network, method and canonical params; not a hash, so distinct calls never collide. */
   text: string;
-  /** Canonical params. */
   params: string;
   policy: CachePolicy;
   /** null: unknown. */
@@ -19,7 +18,6 @@ export type CallKey = Readonly<{
   minContextSlot: Slot;
   /** All params were understood. */
   isPlain: boolean;
-  /** Estimated size in bytes. */
   weight: number;
 }> & {
   /** Number of cache lookups while the key was cached. */
@@ -40,7 +38,6 @@ export const callKeyLimits: CallKeyLimits = {
   keysMaxBytes: 8 * 1024 * 1024,
 };
 
-/** Estimated overhead. */
 const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);
 

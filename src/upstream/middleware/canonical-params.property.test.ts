@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { callOf } from '../../../test/upstream/mock/scripted-dispatcher.ts';
 import { CallKeys } from './call-key.ts';
 
-/** JSON as somebody may write it: any order of members, white space, escapes. */
+/** JSON text with random member order, white space and escapes. */
 function written(value: unknown, random: () => number): string {
   const space = (): string => [' ', '\n', '\t', '', '', ''][Math.floor(random() * 6)]!;
   if (typeof value === 'string') {
@@ -11,7 +11,7 @@ function written(value: unknown, random: () => number): string {
       random() < 0.3
         ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
         : JSON.stringify(character).slice(1, -1);
-    // By code unit, as JSON counts characters; one half of a pair alone is only escaped.
+    // Lone surrogates are always escaped.
     return `"${Array.from({ length: value.length }, (_, i) => {
       const unit = value.charAt(i);
       return /[\ud800-\udfff]/.test(unit) ? `\\u${unit.charCodeAt(0).toString(16)}` : escaped(unit);
@@ -37,14 +37,14 @@ const inner = fc.oneof(
   fc.array(scalar, { maxLength: 3 }),
   fc.dictionary(name, fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), { maxKeys: 4 }),
 );
-/** More params than any options object has before it, so that nothing is left out as a default. */
+/** More params than any options object has before it, so that no default is omitted. */
 const params = fc.array(inner, { maxLength: 5 });
 
 const keys = new CallKeys();
 const keyOf = (text: string): string =>
   keys.keyOf({ ...callOf('getSignatureStatuses'), params: Buffer.from(text) })!.text;
 
-/** Equal as JSON: the order of members is none. */
+/** Equality regardless of member order. */
 const sameJson = (a: unknown, b: unknown): boolean => {
   const sorted = (_: string, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -53,8 +53,8 @@ const sameJson = (a: unknown, b: unknown): boolean => {
   return JSON.stringify(a, sorted) === JSON.stringify(b, sorted) && Array.isArray(a) === Array.isArray(b);
 };
 
-describe('the key of a call', () => {
-  it('is one for params that are equal, however they are written', () => {
+describe('call key', () => {
+  it('is the same for equal params in any notation', () => {
     fc.assert(
       fc.property(
         params,
@@ -68,7 +68,7 @@ describe('the key of a call', () => {
     );
   });
 
-  it('is another for params that differ', () => {
+  it('differs for different params', () => {
     fc.assert(
       fc.property(params, params, (one, other) => {
         fc.pre(!sameJson(one, other));

@@ -32,10 +32,8 @@ const commitmentTexts: ReadonlyMap<string, Commitment> = new Map([
 
 type Member = Readonly<{ name: string; text: string }>;
 
-/** Params as bytes and as latin1 text. */
 type Source = Readonly<{ bytes: Buffer; latin1: string }>;
 
-/** Container being parsed. */
 type ParseState<Item> = {
   readonly of: Source;
   readonly depth: number;
@@ -125,7 +123,6 @@ function recordParam(params: ParamList, start: number, end: number): void {
 const memberText = (config: readonly Member[], name: string): string | null =>
   config.find((member) => member.name === name)?.text ?? null;
 
-/** Options without defaults; null if nothing remains. */
 function configText(config: Member[], kind: ConfigKind): string | null {
   const isDefault = memberText(config, '"commitment"') === '"finalized"';
   if (kind === 'strict') return isDefault && config.length === 1 ? null : objectText(config);

@@ -18,17 +18,17 @@ afterEach(() => void vi.useRealTimers());
 
 const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG';
 
-/** Tells at once, or when the test says so. */
+/** Responds at once, or on demand. */
 class ScriptedStore implements ResponseStore {
   readonly stored = new Map<string, Buffer>();
   readonly times: number[] = [];
   readonly waiting: (() => void)[] = [];
   isSlow = false;
 
-  get(key: string, hear: (body: Buffer | null) => void): void {
-    const tell = (): void => hear(this.stored.get(key) ?? null);
-    if (this.isSlow) this.waiting.push(tell);
-    else tell();
+  get(key: string, callback: (body: Buffer | null) => void): void {
+    const respond = (): void => callback(this.stored.get(key) ?? null);
+    if (this.isSlow) this.waiting.push(respond);
+    else respond();
   }
 
   set(key: string, body: Buffer, ttlMs: number): void {
@@ -46,81 +46,82 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
   const answers = new RedisCache(source, { store, counts, keys: new CallKeys(), roots });
   source.script = ({ method }) =>
     resultOf(method === 'getGenesisHash' ? JSON.stringify(genesis) : '{"of":"a node"}');
-  const put = (call: Call) => {
+  const send = (call: Call) => {
     const listener = new RecordingHandler();
-    const asked = answers.dispatch(call, listener);
-    return { listener, leave: () => asked.cancel() };
+    const requestCount = answers.dispatch(call, listener);
+    return { listener, cancel: () => requestCount.cancel() };
   };
-  /** Calls of customers that reached the nodes. */
-  const asked = (): number => source.calls.filter(({ call }) => call.method !== 'getGenesisHash').length;
-  return { source, store, counts, put, asked };
+  /** Calls that reached the nodes. */
+  const requestCount = (): number =>
+    source.calls.filter(({ call }) => call.method !== 'getGenesisHash').length;
+  return { source, store, counts, send, requestCount };
 }
 
 const block = callOf('getBlock', [7]);
 
-describe('answers that gateways keep together', () => {
-  it('are had by one from another, with the time that they hold', () => {
+describe('RedisCache', () => {
+  it('shares responses between gateways with their lifetime', () => {
     const one = stage();
     const other = stage(GENESIS, one.store);
-    one.put(block);
-    expect([one.asked(), one.store.times]).toEqual([1, [3_600_000]]);
-    expect(other.put(block).listener.ending).toBe('{"of":"a node"}');
-    expect([other.asked(), other.counts.stored]).toEqual([0, 1]);
+    one.send(block);
+    expect([one.requestCount(), one.store.times]).toEqual([1, [3_600_000]]);
+    expect(other.send(block).listener.ending).toBe('{"of":"a node"}');
+    expect([other.requestCount(), other.counts.stored]).toEqual([0, 1]);
   });
 
-  it('are not those of another chain under the same name', () => {
+  it('separates chains with the same network name', () => {
     const one = stage();
     const other = stage('4uhcVJyU9pJkvQyS88uRDiswHXSckY9JqEQoD8X6vWeX', one.store);
-    one.put(block);
-    other.put(block);
-    expect(other.asked()).toBe(1);
+    one.send(block);
+    other.send(block);
+    expect(other.requestCount()).toBe(1);
   });
 
-  it('are only what does not move', () => {
-    const { store, put, asked } = stage();
+  it('stores immutable responses only', () => {
+    const { store, send, requestCount } = stage();
     for (const call of [
       callOf('getAccountInfo', ['a']),
       callOf('getBalance', ['a']),
       callOf('getBlock', [101]),
     ]) {
-      put(call);
+      send(call);
     }
-    expect([store.stored.size, asked()]).toEqual([0, 3]);
+    expect([store.stored.size, requestCount()]).toEqual([0, 3]);
   });
 
-  it('are not believed when they are not JSON', () => {
-    const { store, put } = stage();
-    put(block);
+  it('ignores stored data that is not JSON', () => {
+    const { store, send } = stage();
+    send(block);
     for (const key of store.stored.keys()) store.stored.set(key, Buffer.from('{"half":'));
-    expect(put(block).listener.ending).toBe('{"of":"a node"}');
+    expect(send(block).listener.ending).toBe('{"of":"a node"}');
   });
 
-  it('are waited for no longer than it may take, then a node is asked, and for a while only nodes', () => {
-    const { store, counts, put, asked } = stage();
-    put(block);
+  it('calls a node after the timeout and pauses the store', () => {
+    const { store, counts, send, requestCount } = stage();
+    send(block);
     store.isSlow = true;
-    const { listener } = put(block);
+    const { listener } = send(block);
     expect(listener.ending).toBeNull();
     vi.advanceTimersByTime(5);
-    expect([listener.ending, asked()]).toEqual(['{"of":"a node"}', 2]);
-    // What the store says in the end changes nothing.
-    for (const tell of store.waiting) tell();
+    expect([listener.ending, requestCount()]).toEqual(['{"of":"a node"}', 2]);
+    // A late result is ignored.
+    for (const respond of store.waiting) respond();
     expect([listener.ending, counts.stored]).toEqual(['{"of":"a node"}', 0]);
-    put(block);
+    send(block);
     expect(store.waiting).toHaveLength(1);
     vi.advanceTimersByTime(1_000);
-    put(block);
+    send(block);
     expect(store.waiting).toHaveLength(2);
   });
 
-  it('can be left while the store is asked, and then no node is', () => {
-    const { store, put, asked } = stage();
-    put(block);
+  it('can be canceled during a lookup, without calling a node', () => {
+    const { store, send, requestCount } = stage();
+    send(block);
     store.isSlow = true;
-    const { listener, leave } = put(block);
-    leave();
+    const { listener, cancel } = send(block);
+    cancel();
     vi.advanceTimersByTime(50);
-    for (const tell of store.waiting) tell();
-    expect([listener.ending, asked()]).toEqual(['CLIENT_GONE', 1]);
+    for (const respond of store.waiting) respond();
+    expect([listener.ending, requestCount()]).toEqual(['CLIENT_GONE', 1]);
   });
 });

@@ -52,7 +52,7 @@ export type RedisCacheOptions = Readonly<{
 const DEPTH_MAX = 256;
 
 /** Slot-bound state would expire before others read it. */
-const isStorable = (ttl: TtlClass): boolean => ttl === 'shortly' || ttl === 'always' || ttl === 'final';
+const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
 /** The store is not trusted: others write to it. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);

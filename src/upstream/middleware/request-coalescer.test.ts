@@ -21,18 +21,18 @@ function stage(limits: Partial<CoalescerLimits> = {}) {
     ...{ counts, limits, keys: new CallKeys(), listener: null },
     now: () => clock.now,
   });
-  const put = (call: Call = callOf('getBalance', ['a'])) => {
+  const send = (call: Call = callOf('getBalance', ['a'])) => {
     const listener = new RecordingHandler();
-    const asked = shared.dispatch({ ...call, trace: listener }, listener);
-    return { listener, leave: () => asked.cancel() };
+    const pending = shared.dispatch({ ...call, trace: listener }, listener);
+    return { listener, cancel: () => pending.cancel() };
   };
-  return { source, shared, counts, clock, put };
+  return { source, shared, counts, clock, send };
 }
 
-describe('calls that ask the same at the same time', () => {
-  it('are one to the source, and all get the very same answer', () => {
-    const { source, shared, counts, put } = stage();
-    const callers = Array.from({ length: 1_000 }, () => put());
+describe('RequestCoalescer', () => {
+  it('sends identical calls once and shares the response', () => {
+    const { source, shared, counts, send } = stage();
+    const callers = Array.from({ length: 1_000 }, () => send());
     expect([source.calls.length, shared.calls, shared.waiting]).toEqual([1, 1, 999]);
     const answer = resultOf('7');
     source.calls[0]!.respond(answer);
@@ -42,56 +42,56 @@ describe('calls that ask the same at the same time', () => {
     expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
   });
 
-  it('fail together', () => {
-    const { source, put } = stage();
-    const callers = [put(), put(), put()];
+  it('fails all callers together', () => {
+    const { source, send } = stage();
+    const callers = [send(), send(), send()];
     source.calls[0]!.fail(new Failure('UPSTREAM_TIMEOUT'));
     expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
   });
 
-  it('are one although they are written differently, and two when they ask something else', () => {
-    const { source, put } = stage();
-    put({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
-    put(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
-    put(callOf('getBalance', ['a', { commitment: 'processed' }]));
-    put(callOf('getBalance', ['A', { commitment: 'confirmed' }]));
-    put({ ...callOf('getBalance', ['a', { commitment: 'confirmed' }]), network: 'testnet' });
-    put(callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]));
+  it('coalesces equal calls in different notation only', () => {
+    const { source, send } = stage();
+    send({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
+    send(callOf('getBalance', ['a', { commitment: 'confirmed' }]));
+    send(callOf('getBalance', ['a', { commitment: 'processed' }]));
+    send(callOf('getBalance', ['A', { commitment: 'confirmed' }]));
+    send({ ...callOf('getBalance', ['a', { commitment: 'confirmed' }]), network: 'testnet' });
+    send(callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]));
     expect(source.calls).toHaveLength(5);
   });
 
-  it('are asked anew once an answer is there', () => {
-    const { source, put } = stage();
-    put();
+  it('sends a new call after the response', () => {
+    const { source, send } = stage();
+    send();
     source.calls[0]!.respond(resultOf('7'));
-    put();
+    send();
     expect(source.calls).toHaveLength(2);
   });
 
-  it.each(Object.keys(methods))('%s: shared only if its nature says so', (method) => {
-    const { source, put } = stage();
-    put(callOf(method, []));
-    put(callOf(method, []));
+  it.each(Object.keys(methods))('%s: coalesced according to its traits', (method) => {
+    const { source, send } = stage();
+    send(callOf(method, []));
+    send(callOf(method, []));
     const { kind } = methods[method as keyof typeof methods];
     const isRead = !['send', 'mint', 'simulate'].includes(kind);
     expect(methodTraits[kind].shared).toBe(isRead);
     expect(source.calls).toHaveLength(isRead ? 1 : 2);
   });
 
-  it('are never shared when nobody knows what they do', () => {
-    const { source, put } = stage();
-    put(callOf('getSecretSauce', []));
-    put(callOf('getSecretSauce', []));
+  it('does not coalesce unknown methods', () => {
+    const { source, send } = stage();
+    send(callOf('getSecretSauce', []));
+    send(callOf('getSecretSauce', []));
     expect(source.calls).toHaveLength(2);
   });
 });
 
-describe('a caller who leaves', () => {
-  it('ends nothing for the others, whoever of them it is', () => {
+describe('canceling', () => {
+  it('does not affect other callers', () => {
     for (const leaving of [0, 1, 2]) {
-      const { source, put } = stage();
-      const callers = [put(), put(), put()];
-      callers[leaving]!.leave();
+      const { source, send } = stage();
+      const callers = [send(), send(), send()];
+      callers[leaving]!.cancel();
       expect(callers[leaving]!.listener.ending).toBe('CLIENT_GONE');
       expect(source.calls[0]!.cancelCount()).toBe(0);
       source.calls[0]!.respond(resultOf('7'));
@@ -100,82 +100,82 @@ describe('a caller who leaves', () => {
     }
   });
 
-  it('ends the call when they are the last', () => {
-    const { source, shared, put } = stage();
-    const callers = [put(), put(), put()];
-    for (const { leave } of callers) leave();
+  it('cancels the call with the last caller', () => {
+    const { source, shared, send } = stage();
+    const callers = [send(), send(), send()];
+    for (const { cancel } of callers) cancel();
     expect(source.calls[0]!.cancelCount()).toBe(1);
     expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('CLIENT_GONE'));
     expect([shared.calls, shared.waiting]).toEqual([0, 0]);
-    put();
+    send();
     expect(source.calls).toHaveLength(2);
   });
 
-  it('and leaves again changes nothing', () => {
-    const { source, shared, put } = stage();
-    const [first, second] = [put(), put()];
-    first.leave();
-    first.leave();
-    second.leave();
-    second.leave();
+  it('twice has no effect', () => {
+    const { source, shared, send } = stage();
+    const [first, second] = [send(), send()];
+    first.cancel();
+    first.cancel();
+    second.cancel();
+    second.cancel();
     expect([source.calls[0]!.cancelCount(), shared.waiting]).toEqual([1, 0]);
     expect([first.listener.ending, second.listener.ending]).toEqual(['CLIENT_GONE', 'CLIENT_GONE']);
   });
 
-  it('while the answer is being told hears it all the same, once', () => {
-    const { source, shared, put } = stage();
-    const [first, second, third] = [put(), put(), put()];
+  it('during the response does not suppress it', () => {
+    const { source, shared, send } = stage();
+    const [first, second, third] = [send(), send(), send()];
     first.listener.onEnd = () => {
-      second.leave();
-      third.leave();
-      first.leave();
+      second.cancel();
+      third.cancel();
+      first.cancel();
     };
     source.calls[0]!.respond(resultOf('7'));
     expect([first, second, third].map(({ listener }) => listener.ending)).toEqual(['7', '7', '7']);
     expect([source.calls[0]!.cancelCount(), shared.waiting, shared.calls]).toEqual([0, 0, 0]);
   });
 
-  it('as the last, just before the answer, hears of no answer', () => {
-    const { source, put } = stage();
-    const { listener, leave } = put();
-    leave();
+  it('by the last caller just before the response suppresses it', () => {
+    const { source, send } = stage();
+    const { listener, cancel } = send();
+    cancel();
     source.calls[0]!.respond(resultOf('7'));
     expect(listener.ending).toBe('CLIENT_GONE');
   });
 });
 
-describe('sharing', () => {
-  it('is for calls that began a moment ago: the answer of an old one may be older than the question', () => {
-    const { source, clock, put } = stage({ joinMaxMs: 400 });
-    const old = put();
+describe('joining', () => {
+  it('is limited to recent calls', () => {
+    const { source, clock, send } = stage({ joinMaxMs: 400 });
+    const old = send();
     clock.now = 401;
-    const young = put();
-    const younger = put();
+    const young = send();
+    const younger = send();
     expect(source.calls).toHaveLength(2);
     source.calls[0]!.respond(resultOf('"old"'));
     expect([old, young].map(({ listener }) => listener.ending)).toEqual(['"old"', null]);
-    const joined = put();
+    const joined = send();
     expect(source.calls).toHaveLength(2);
     source.calls[1]!.respond(resultOf('"new"'));
     expect([young, younger, joined].map(({ listener }) => listener.ending)).toEqual(Array(3).fill('"new"'));
   });
 
-  it('has room for so many calls and callers, and beyond that each asks alone', () => {
-    const { source, shared, put } = stage({ callsMax: 2, waitingMax: 1 });
-    put(callOf('getBalance', ['a']));
-    put(callOf('getBalance', ['a']));
-    put(callOf('getBalance', ['a']));
+  it('is limited in calls and callers', () => {
+    const { source, shared, send } = stage({ callsMax: 2, waitingMax: 1 });
+    send(callOf('getBalance', ['a']));
+    send(callOf('getBalance', ['a']));
+    send(callOf('getBalance', ['a']));
     expect([source.calls.length, shared.waiting]).toEqual([2, 1]);
-    put(callOf('getBalance', ['b']));
-    put(callOf('getBalance', ['c']));
-    const alone = put(callOf('getBalance', ['c']));
+    send(callOf('getBalance', ['b']));
+    send(callOf('getBalance', ['c']));
+    const alone = send(callOf('getBalance', ['c']));
     expect([source.calls.length, shared.calls]).toEqual([5, 2]);
     source.calls[4]!.respond(resultOf('7'));
     expect(alone.listener.ending).toBe('7');
   });
 
-  it('lets a long result go to one who waits alone while it comes, and has it whole for several', () => {
-    const { source, shared, put } = stage();
+  it('is not possible for a streamed response; several callers get it buffered', () => {
+    const { source, shared, send } = stage();
     const call = callOf('getProgramAccounts', ['p']);
     const begun: StreamedResponse[] = [];
     const listener = Object.assign(new RecordingHandler(), {
@@ -183,19 +183,19 @@ describe('sharing', () => {
     });
     const long: StreamedResponse = { bytes: null, pipeTo() {}, pause() {}, resume() {}, cancel() {} };
     shared.dispatch(call, listener);
-    put(call);
+    send(call);
     expect(source.calls[0]!.handler.stream).toBeNull();
     source.calls[0]!.respond(resultOf('7'));
     shared.dispatch(call, listener);
     source.calls[1]!.handler.stream!.onStream(long);
     expect([begun, shared.calls]).toEqual([[long], 0]);
-    put(call);
+    send(call);
     expect(source.calls).toHaveLength(3);
   });
 
-  it('takes an answer that is there before anybody waits', () => {
-    const { source, shared, put } = stage();
+  it('handles a synchronous response', () => {
+    const { source, shared, send } = stage();
     source.script = () => resultOf('7');
-    expect([put().listener.ending, put().listener.ending, shared.calls]).toEqual(['7', '7', 0]);
+    expect([send().listener.ending, send().listener.ending, shared.calls]).toEqual(['7', '7', 0]);
   });
 });

@@ -16,13 +16,11 @@ export type CoalescerLimits = Readonly<{
 
 export const coalescerLimits: CoalescerLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
 
-/** Call that was sent on behalf of all its callers. */
 export type StartedCall = Readonly<{
   call: Call;
   key: CallKey;
   /** `performance.now()`. */
   startedAt: number;
-  /** Slot known at the start. */
   slot: Slot | null;
 }>;
 
@@ -44,7 +42,6 @@ export type RequestCoalescerOptions = Readonly<{
 
 const clientGone = ({ network }: Call): Failure => new Failure('CLIENT_GONE', { facts: { network } });
 
-/** Caller that joined a call in flight. */
 class JoinedCall implements PendingCall {
   readonly handler: ResponseHandler;
   readonly call: Call;
@@ -76,7 +73,6 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   readonly #calls: RequestCoalescer;
   /** First caller; null once canceled. */
   #first: ResponseHandler | null;
-  /** Created for the second caller. */
   #others: Set<JoinedCall> | null = null;
   #pending: PendingCall | null = null;
   #isOver = false;
@@ -175,7 +171,6 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly #listener: CoalescedListener | null;
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
-  /** By CallKey.text. */
   readonly #inFlightCalls = new Map<string, InFlightCall>();
   #waiting = 0;
 

@@ -17,7 +17,7 @@ import { ResponseCounts } from './response-counts.ts';
 
 const account = callOf('getAccountInfo', ['a', { commitment: 'confirmed' }]);
 
-/** With an account that was asked for before. */
+/** With an account that was looked up before. */
 function stage(limits: Partial<MemoryCacheLimits> = {}) {
   const source = new ScriptedDispatcher();
   const clock = { now: 0 };
@@ -28,34 +28,34 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
   keys.keyOf(account)!.lookups++;
   const memory = new MemoryCache({ slots, limits, now });
   const shared = new RequestCoalescer(source, { keys, counts, listener: memory, now });
-  const kept = new ResponseCache(shared, { memory, keys, counts });
-  const put = (call: Call) => {
+  const cache = new ResponseCache(shared, { memory, keys, counts });
+  const send = (call: Call) => {
     const listener = new RecordingHandler();
-    kept.dispatch({ ...call, trace: listener }, listener);
+    cache.dispatch({ ...call, trace: listener }, listener);
     return listener;
   };
-  /** Asks, and has the source answer if it is asked. @returns whether it was. */
+  /** @returns whether the call reached the next dispatcher, which responds. */
   const reaches = (call: Call, answer: RpcResponse): boolean => {
     const before = source.calls.length;
     source.script = () => answer;
-    put(call);
+    send(call);
     return source.calls.length > before;
   };
-  return { source, clock, slots, counts, keys, memory, put, reaches };
+  return { source, clock, slots, counts, keys, memory, send, reaches };
 }
 
-describe('the moving state', () => {
-  it('is asked for once while a slot lasts, however many want it', () => {
-    const { source, clock, counts, slots, put } = stage();
+describe('slot-bound state', () => {
+  it('is requested once per slot', () => {
+    const { source, clock, counts, slots, send } = stage();
     for (let n = 0; n < 5; n++) {
       slots.set('confirmed', 10 + n);
       clock.now = n * 400;
-      const asking = Array.from({ length: 500 }, () => put(account));
+      const asking = Array.from({ length: 500 }, () => send(account));
       const answer = at(10 + n, `"of ${n}"`);
       source.calls.at(-1)!.respond(answer);
       for (let ms = 0; ms < 400; ms += 4) {
         clock.now = n * 400 + ms;
-        asking.push(...Array.from({ length: 5 }, () => put(account)));
+        asking.push(...Array.from({ length: 5 }, () => send(account)));
       }
       expect(asking.every((one) => one.ending === answer.body.toString())).toBe(true);
     }
@@ -63,17 +63,17 @@ describe('the moving state', () => {
     expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);
   });
 
-  it('that one caller asks for is not worth keeping until it is asked for again', () => {
+  it('is not cached at the first lookup', () => {
     const { keys, memory, reaches } = stage();
     const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
-    // Others on the way want to know what it asks too.
+    // Other middleware looks up the key, too.
     for (let other = 0; other < 3; other++) keys.keyOf(rare);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
     expect(reaches(rare, at(10))).toBe(false);
   });
 
-  it('that is over holds no room, though nobody asks for it again', () => {
+  it('is removed after it expired', () => {
     const { clock, keys, memory, reaches } = stage();
     for (let n = 0; n < 2_000; n++) {
       clock.now += 10;
@@ -81,12 +81,12 @@ describe('the moving state', () => {
       keys.keyOf(call)!.lookups++;
       expect(reaches(call, at(10))).toBe(true);
     }
-    // 40 to 50 of them are of the last slot.
+    // 40 to 50 entries are of the last slot.
     expect(memory.entries).toBeGreaterThan(30);
     expect(memory.entries).toBeLessThan(150);
   });
 
-  it('is asked for anew as soon as the chain is known to be further', () => {
+  it('is requested again when the chain has advanced', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);
     expect(reaches(account, at(10))).toBe(true);
@@ -98,7 +98,7 @@ describe('the moving state', () => {
     expect(reaches(account, at(11))).toBe(false);
   });
 
-  it('of a node that is ahead of what is known is kept until the rest has gone past it', () => {
+  it('of a node ahead of the tracker is cached until the tracker passes it', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);
     reaches(account, at(12));
@@ -108,49 +108,49 @@ describe('the moving state', () => {
     expect(reaches(account, at(13))).toBe(true);
   });
 
-  it('that does not say of which slot it is holds for the slot at which it was asked for', () => {
-    const { source, slots, put } = stage();
+  it('without a slot is cached for the slot of its request', () => {
+    const { source, slots, send } = stage();
     const height = callOf('getBlockHeight');
     slots.set('finalized', 10);
-    put(height);
+    send(height);
     slots.set('finalized', 11);
     source.calls[0]!.respond(resultOf('5'));
-    put(height);
+    send(height);
     expect(source.calls).toHaveLength(2);
   });
 
-  it('is never kept longer than a slot takes, counted from the question', () => {
-    const { source, clock, put } = stage();
-    put(account);
+  it('expires slotMs after the request', () => {
+    const { source, clock, send } = stage();
+    send(account);
     clock.now = 399;
     source.calls[0]!.respond(at(10));
-    expect(put(account).ending).not.toBeNull();
+    expect(send(account).ending).not.toBeNull();
     clock.now = 400;
-    expect(put(account).ending).toBeNull();
+    expect(send(account).ending).toBeNull();
     clock.now = 800;
     source.calls[1]!.respond(at(11));
-    put(account);
+    send(account);
     expect(source.calls).toHaveLength(3);
   });
 });
 
-describe('a kept answer', () => {
-  it('is the same object for all, told at once, and its bytes are its own', () => {
-    const { source, put } = stage();
+describe('cached responses', () => {
+  it('are shared synchronously in memory of their own', () => {
+    const { source, send } = stage();
     const received = Buffer.alloc(100_000, ' ');
     const json = '{"slotsPerEpoch":432000}';
     received.write(json, 500);
     source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
-    put(callOf('getEpochSchedule', []));
+    send(callOf('getEpochSchedule', []));
     received.fill('x');
-    const [one, other] = [put(callOf('getEpochSchedule', [])), put(callOf('getEpochSchedule', []))];
+    const [one, other] = [send(callOf('getEpochSchedule', [])), send(callOf('getEpochSchedule', []))];
     expect(one.ending).toBe(json);
     expect(one.responses[0]).toBe(other.responses[0]);
     expect(one.servedFrom).toEqual(['cache']);
     expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
   });
 
-  it('of a block below the finalized root needs no node', () => {
+  it('below the finalized root need no node', () => {
     const { slots, clock, reaches } = stage();
     slots.set('finalized', 100);
     const block = '{"blockhash":"b"}';
@@ -166,7 +166,7 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
   });
 
-  it('takes the root from what nodes answered, where nothing else tells it', () => {
+  it('use the root observed in responses without a tracker', () => {
     const { reaches } = stage();
     const block = callOf('getBlock', [100]);
     reaches(block, resultOf('{}'));
@@ -176,7 +176,7 @@ describe('a kept answer', () => {
     expect(reaches(block, resultOf('{}'))).toBe(false);
   });
 
-  it('is forgotten when the chain begins anew', () => {
+  it('are dropped when the chain restarts', () => {
     const { slots, reaches } = stage();
     slots.set('finalized', 10_000);
     reaches(callOf('getBlock', [100]), resultOf('{"of":"the old one"}'));
@@ -186,7 +186,7 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
   });
 
-  it('stays when the chain of another network begins anew', () => {
+  it('survive the restart of another network', () => {
     const { slots, memory, reaches } = stage();
     const block = callOf('getBlock', [100]);
     slots.set('finalized', 10_000);
@@ -199,23 +199,23 @@ describe('a kept answer', () => {
     expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
   });
 
-  it('is no hit for a reader who was told more, and remains one for others', () => {
-    const { source, reaches, put } = stage();
+  it('are skipped for a session with a higher minimum slot only', () => {
+    const { source, reaches, send } = stage();
     reaches(account, at(10));
-    const floor = new MinSlot();
-    floor.raise('confirmed', slot(11n));
+    const minSlot = new MinSlot();
+    minSlot.raise('confirmed', slot(11n));
     source.script = () => null;
-    put({ ...account, minSlot: floor });
+    send({ ...account, minSlot: minSlot });
     expect(source.calls).toHaveLength(2);
-    expect(put(account).ending).toBe(at(10).body.toString());
+    expect(send(account).ending).toBe(at(10).body.toString());
     const lower = new MinSlot();
     lower.raise('confirmed', slot(10n));
-    expect(put({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
+    expect(send({ ...account, minSlot: lower }).ending).toBe(at(10).body.toString());
   });
 });
 
-describe('the memory of answers', () => {
-  it('keeps within its bytes, and forgets what was not asked for longest', () => {
+describe('cache limits', () => {
+  it('evict the least recently used by size', () => {
     const { slots, memory, reaches } = stage({ maxBytes: 20_000, answerMaxBytes: 5_000 });
     slots.set('finalized', 1_000);
     const block = resultOf(JSON.stringify('x'.repeat(3_000)));
@@ -230,7 +230,7 @@ describe('the memory of answers', () => {
     expect(reaches(callOf('getBlock', [1]), block)).toBe(true);
   });
 
-  it('keeps no more answers than it may, and none that is too long', () => {
+  it('bound the number of entries and the response size', () => {
     const { slots, memory, reaches } = stage({ entriesMax: 3, answerMaxBytes: 100 });
     slots.set('finalized', 1_000);
     for (let n = 0; n < 20; n++) reaches(callOf('getBlock', [n]), resultOf('{}'));

@@ -52,9 +52,7 @@ export class ResponseCache implements RpcDispatcher {
 
 export type MemoryCacheLimits = Readonly<{
   entriesMax: number;
-  /** Estimated total size. */
   maxBytes: number;
-  /** Largest response that is cached. */
   answerMaxBytes: number;
 }>;
 
@@ -84,7 +82,6 @@ type CacheEntry = Readonly<{
   slot: Slot | null;
 }>;
 
-/** Estimated overhead of an entry. */
 const ENTRY_BYTES = 400;
 /** Maximum unused memory that a cached view may keep alive. */
 const SLACK_MAX_BYTES = 1_024;
@@ -135,7 +132,6 @@ export class MemoryCache implements CoalescedListener {
     return this.#entries.evictions;
   }
 
-  /** Cached response that is still valid for this call, else null. */
   find(call: Call, key: CallKey): RpcResponse | null {
     // Detects a chain reset.
     if (key.policy.ttl !== 'slot') this.roots.rootOf(call.network);
@@ -197,7 +193,6 @@ export class MemoryCache implements CoalescedListener {
 /** Not cached at the first lookup: it would expire before the second. */
 const isRare = ({ policy, lookups }: CallKey): boolean => policy.ttl === 'slot' && lookups < 2;
 
-/** Whether the response is older than the caller's session has seen. */
 function isBelowMinSlot({ observedSlot }: CacheEntry, { minSlot }: Call, { commitment }: CallKey): boolean {
   return (
     minSlot != null && observedSlot !== null && commitment !== null && observedSlot < minSlot.at(commitment)
@@ -220,12 +215,10 @@ export class FinalizedRoots {
     this.#onChainReset = onChainReset;
   }
 
-  /** Records the slot of a response at `finalized`. */
   observed(network: Network, slot: Slot): void {
     this.#observed.set(network, slot);
   }
 
-  /** @returns null while unknown. */
   rootOf(network: Network): Slot | null {
     const root = this.#slots.slotAt(network, 'finalized')?.slot ?? this.#observed.get(network) ?? null;
     if (root === null) return null;

@@ -15,29 +15,29 @@ import { SlotCache } from './slot-cache.ts';
 
 function stage() {
   const source = new ScriptedDispatcher();
-  source.script = () => resultOf('"asked"');
+  source.script = () => resultOf('"forwarded"');
   const clock = { now: 0 };
   const slots = new ScriptedSlots();
   const counts = new ResponseCounts();
-  const heads = new SlotCache(source, { slots, keys: new CallKeys(), counts, now: () => clock.now });
-  const put = (call: Call): string | null => {
+  const slotCache = new SlotCache(source, { slots, keys: new CallKeys(), counts, now: () => clock.now });
+  const send = (call: Call): string | null => {
     const listener = new RecordingHandler();
-    heads.dispatch(call, listener);
+    slotCache.dispatch(call, listener);
     return listener.ending;
   };
-  return { source, clock, slots, counts, put };
+  return { source, clock, slots, counts, send };
 }
 
 const head = (commitment: string, more: object = {}): Call => callOf('getSlot', [{ commitment, ...more }]);
 
 describe('getSlot', () => {
-  it('is answered with what the nodes told of that commitment a moment ago', () => {
-    const { source, slots, clock, counts, put } = stage();
+  it('is answered from a recent slot at that commitment', () => {
+    const { source, slots, clock, counts, send } = stage();
     slots.set('processed', 33, 0);
     slots.set('confirmed', 32, 0);
     slots.set('finalized', 1, 0);
     clock.now = 500;
-    expect([put(head('processed')), put(head('confirmed')), put(callOf('getSlot'))]).toEqual([
+    expect([send(head('processed')), send(head('confirmed')), send(callOf('getSlot'))]).toEqual([
       '33',
       '32',
       '1',
@@ -45,12 +45,12 @@ describe('getSlot', () => {
     expect([source.calls.length, counts.heads]).toEqual([0, 3]);
   });
 
-  it('is asked of a node when that was told longer ago, or never', () => {
-    const { slots, clock, put } = stage();
-    expect(put(head('processed'))).toBe('"asked"');
+  it('is forwarded without a recent slot', () => {
+    const { slots, clock, send } = stage();
+    expect(send(head('processed'))).toBe('"forwarded"');
     slots.set('processed', 33, 0);
     clock.now = 501;
-    expect(put(head('processed'))).toBe('"asked"');
+    expect(send(head('processed'))).toBe('"forwarded"');
   });
 
   it.each([
@@ -59,79 +59,82 @@ describe('getSlot', () => {
     ['there are more params', [{}, 1]],
     ['the params are others', ['finalized']],
     ['a slot is no number', [{ minContextSlot: 'x' }]],
-  ])('is asked of a node when %s', (_, params) => {
-    const { slots, put } = stage();
+  ])('is forwarded when %s', (_, params) => {
+    const { slots, send } = stage();
     slots.set('finalized', 33, 0);
-    expect(put(callOf('getSlot', params))).toBe('"asked"');
-    expect(put(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
+    expect(send(callOf('getSlot', params))).toBe('"forwarded"');
+    expect(send(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
   });
 
-  it('is asked of a node for a reader who was told more', () => {
-    const { slots, put } = stage();
+  it('is forwarded for a session with a higher minimum slot', () => {
+    const { slots, send } = stage();
     slots.set('finalized', 33, 0);
-    const floor = new MinSlot();
-    floor.raise('finalized', slot(34n));
-    expect(put({ ...callOf('getSlot'), minSlot: floor })).toBe('"asked"');
+    const minSlot = new MinSlot();
+    minSlot.raise('finalized', slot(34n));
+    expect(send({ ...callOf('getSlot'), minSlot: minSlot })).toBe('"forwarded"');
   });
 
-  it('is never answered with less than a node just answered', () => {
-    const { source, slots, clock, put } = stage();
+  it('never undercuts a recent response of a node', () => {
+    const { source, slots, clock, send } = stage();
     source.script = () => resultOf('35');
-    expect(put(head('processed'))).toBe('35');
+    expect(send(head('processed'))).toBe('35');
     slots.set('processed', 33, 0);
     clock.now = 100;
-    expect(put(head('processed'))).toBe('35');
+    expect(send(head('processed'))).toBe('35');
     expect(source.calls).toHaveLength(1);
     slots.set('processed', 34, 600);
     clock.now = 700;
     source.script = () => resultOf('36');
-    expect(put(head('processed'))).toBe('36');
+    expect(send(head('processed'))).toBe('36');
     expect(source.calls).toHaveLength(2);
     slots.set('processed', 40, 800);
-    expect(put(head('processed'))).toBe('40');
+    expect(send(head('processed'))).toBe('40');
   });
 
-  it('is not led astray by one node that is far ahead of all', () => {
-    const { source, slots, put } = stage();
+  it('ignores a single node far ahead', () => {
+    const { source, slots, send } = stage();
     source.script = () => resultOf('9000000');
-    put(head('processed'));
+    send(head('processed'));
     slots.set('processed', 33, 0);
-    expect(put(head('processed'))).toBe('33');
+    expect(send(head('processed'))).toBe('33');
   });
 });
 
 describe('getHealth', () => {
-  it('is ok while a node that said so a while ago, or another, told of its slot a moment ago', () => {
-    const { source, slots, clock, counts, put } = stage();
+  it('is ok while a recent healthy response and recent slots exist', () => {
+    const { source, slots, clock, counts, send } = stage();
     slots.set('processed', 33, 0);
-    expect(put(callOf('getHealth'))).toBe('"asked"');
-    expect([put(callOf('getHealth', [])), counts.heads]).toEqual(['"ok"', 1]);
+    expect(send(callOf('getHealth'))).toBe('"forwarded"');
+    expect([send(callOf('getHealth', [])), counts.heads]).toEqual(['"ok"', 1]);
     clock.now = 501;
-    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect(send(callOf('getHealth'))).toBe('"forwarded"');
     clock.now = 5_502;
     slots.set('processed', 45, 5_500);
-    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect(send(callOf('getHealth'))).toBe('"forwarded"');
     expect(source.calls).toHaveLength(3);
   });
 
-  it('is asked of a node again and again while none says that it is healthy, whatever slots they tell', () => {
-    const { source, slots, put } = stage();
+  it('is forwarded while no node reports itself healthy', () => {
+    const { source, slots, send } = stage();
     slots.set('processed', 33, 0);
-    put(callOf('getHealth'));
+    send(callOf('getHealth'));
     const isBehind: RpcResponse = { body: Buffer.from('{"code":-32005}'), errorCode: -32005 };
     source.script = () => isBehind;
-    expect(put(callOf('getHealth'))).toBe('"ok"');
+    expect(send(callOf('getHealth'))).toBe('"ok"');
     slots.set('processed', 34, -600);
-    expect(put(callOf('getHealth'))).toBe('{"code":-32005}');
+    expect(send(callOf('getHealth'))).toBe('{"code":-32005}');
     slots.set('processed', 35, 0);
-    expect([put(callOf('getHealth')), put(callOf('getHealth'))]).toEqual(Array(2).fill('{"code":-32005}'));
+    expect([send(callOf('getHealth')), send(callOf('getHealth'))]).toEqual(Array(2).fill('{"code":-32005}'));
   });
 });
 
-describe('every other method', () => {
-  it('is asked of a node, heights too', () => {
-    const { slots, put } = stage();
+describe('other methods', () => {
+  it('are forwarded, including getBlockHeight', () => {
+    const { slots, send } = stage();
     slots.set('finalized', 33, 0);
-    expect([put(callOf('getBlockHeight')), put(callOf('getEpochInfo'))]).toEqual(['"asked"', '"asked"']);
+    expect([send(callOf('getBlockHeight')), send(callOf('getEpochInfo'))]).toEqual([
+      '"forwarded"',
+      '"forwarded"',
+    ]);
   });
 });

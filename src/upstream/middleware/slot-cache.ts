@@ -37,7 +37,6 @@ const HEALTHY: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
 const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(slot)), errorCode: 0 });
 
-/** Newest getSlot response per commitment. */
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
 /** Records a node's getSlot response, which is mostly newer than the tracked slot. */
@@ -66,7 +65,6 @@ class ForwardedSlotCall implements ResponseHandler {
   }
 }
 
-/** Records a node's getHealth response. */
 class ForwardedHealthCall implements ResponseHandler {
   readonly #cache: SlotCache;
   readonly #network: Network;

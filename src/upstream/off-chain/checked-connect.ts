@@ -44,7 +44,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
     const onAddresses = (addresses: readonly string[]): void => {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
-      if (first === undefined) done(new Error('the host has no address'), '', 0);
+      if (first === undefined) done(new Error('no address found for the host'), '', 0);
       else if (!addresses.every((address) => rules.allows(address))) done(new RefusedAddress(), '', 0);
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));

@@ -29,7 +29,7 @@ export const postLimits: PostLimits = {
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
 
 export type PostResult = Readonly<
-  | { kind: 'answered'; status: number }
+  | { kind: 'response'; status: number }
   /** The host has an address that must not be connected to. */
   | { kind: 'refused' }
   | { kind: 'failed' }
@@ -90,7 +90,7 @@ export class CheckedPost {
     if (url === null) return { kind: 'refused' };
     try {
       return {
-        kind: 'answered',
+        kind: 'response',
         status: await unlessAborted(this.#send(url, headers, body, signal), signal),
       };
     } catch (error) {

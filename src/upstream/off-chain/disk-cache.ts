@@ -61,7 +61,6 @@ export class DiskCache {
     return this.#files.size;
   }
 
-  /** null if absent or expired. */
   async get(uri: string): Promise<CachedDocument | null> {
     const name = sha256(uri);
     if (!this.#files.has(name)) return null;
@@ -95,7 +94,6 @@ export class DiskCache {
     await this.#remove(name);
   }
 
-  /** Waits for pending writes. */
   settled(): Promise<void> {
     return this.#pendingWrites.size === 0
       ? Promise.resolve()
@@ -135,7 +133,6 @@ export class DiskCache {
     if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
   }
 
-  /** Writes aside and renames. */
   async #write(name: string, bytes: Buffer): Promise<void> {
     const path = this.#path(name);
     const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`;
@@ -207,7 +204,6 @@ const FORMAT = 1;
 const NEWLINE = 0x0a;
 /** Longest escape of a character, as `\u0001`. */
 const CHARACTER_MAX_BYTES = 6;
-/** Head without the URI. */
 const HEAD_FIXED_MAX_BYTES = 512;
 
 /** Maximum size of the head including its newline. */

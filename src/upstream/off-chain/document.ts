@@ -42,7 +42,6 @@ export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null
   return text;
 }
 
-/** @param document - from `documentIn`. */
 export const parseDocument = (document: Buffer): JsonValue => parseJson(document.toString('utf8'));
 
 /** Media types used for JSON in practice; the content is checked too. */
@@ -101,7 +100,6 @@ export async function decoded(
 /** Document, or null for a known absence; expires at `until` (Unix milliseconds). */
 export type CachedDocument = Readonly<{ document: Buffer | null; until: number }>;
 
-/** Estimated overhead. */
 const ENTRY_BYTES = 256;
 const BYTES_PER_CHARACTER = 2;
 
@@ -110,7 +108,6 @@ const sizeOf = (uri: string, { document }: CachedDocument): number =>
 
 /** LRU cache of documents in memory. */
 export class DocumentMemoryCache {
-  /** Least recently used first. */
   readonly #entries = new Map<string, CachedDocument>();
   readonly #maxBytes: number;
   readonly #now: () => number;
@@ -121,12 +118,10 @@ export class DocumentMemoryCache {
     this.#now = now;
   }
 
-  /** Estimate. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** null if absent or expired. */
   get(uri: string): CachedDocument | null {
     const cached = this.#entries.get(uri);
     if (cached === undefined) return null;

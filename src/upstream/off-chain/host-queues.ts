@@ -15,18 +15,16 @@ export type HostQueuesLimits = Pick<
   | 'circuitOpenMs'
 >;
 
-/** Effect of an exchange on its host; `unclear` if it was aborted by us. */
-export type HostOutcome = 'good' | 'bad' | 'unclear';
+/** Effect of an exchange on its host; `inconclusive` if it was aborted by us. */
+export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 
 /** Permit for one exchange; must be released once. */
 export type HostSlot = Readonly<{ release(outcome: HostOutcome): void }>;
 
-/** Circuit breaker and record of a host. */
 type HostHealth = { readonly circuit: CircuitBreaker; proven: boolean };
 
 type Waiter = (slot: HostSlot | null) => void;
 
-/** Host with exchanges in flight or waiting. */
 type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active: number };
 
 /**
@@ -144,14 +142,14 @@ export class HostQueues {
 
   #recordOutcome(host: string, outcome: HostOutcome): void {
     const existing = this.#health.get(host);
-    if (outcome === 'unclear') {
+    if (outcome === 'inconclusive') {
       existing?.circuit.release();
       return;
     }
     const health = existing ?? { circuit: new CircuitBreaker(this.#limits), proven: false };
     if (existing === undefined) this.#health.set(host, health);
-    health.proven = outcome === 'good';
-    if (outcome === 'good') health.circuit.recordSuccess();
+    health.proven = outcome === 'success';
+    if (outcome === 'success') health.circuit.recordSuccess();
     else health.circuit.recordFailure(this.#now());
   }
 

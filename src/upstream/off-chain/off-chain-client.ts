@@ -19,7 +19,6 @@ export type OffChainOptions = Readonly<{
   now?: () => number;
 }>;
 
-/** Fetch in flight and its waiters. */
 type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
@@ -28,7 +27,6 @@ type PendingFetch = {
   forgotten: boolean;
 };
 
-/** Counters. */
 export type OffChainCounts = {
   fromMemory: number;
   fromDisk: number;
@@ -40,14 +38,13 @@ export type OffChainCounts = {
 };
 
 /** Shared: thousands of fetches may be aborted at once. */
-const ABORTED = new Error('no longer wanted');
+const ABORTED = new Error('aborted');
 
-/** Counter per result. */
 const ends = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
-  'not-asked': 'notAsked',
+  skipped: 'notAsked',
 } as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
 
 /**
@@ -149,7 +146,6 @@ export class OffChainClient {
     return requested;
   }
 
-  /** null if absent or aborted. */
   #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
@@ -235,18 +231,18 @@ export type FetchResult =
   /** It could not be had. */
   | Readonly<{ kind: 'failed' }>
   /** It was not asked for, or nobody wanted it any more. */
-  | Readonly<{ kind: 'not-asked' }>;
+  | Readonly<{ kind: 'skipped' }>;
 
 export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
 
-const NOT_REQUESTED = { kind: 'not-asked' } as const;
+const NOT_REQUESTED = { kind: 'skipped' } as const;
 
 /** Effect of an exchange on its host. A host that rejects the request is healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
   const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'refused';
-  if (responded) return 'good';
-  if (abortedAfterMs === null) return 'bad';
-  return abortedAfterMs >= slowMs ? 'bad' : 'unclear';
+  if (responded) return 'success';
+  if (abortedAfterMs === null) return 'failure';
+  return abortedAfterMs >= slowMs ? 'failure' : 'inconclusive';
 }
 
 /** Fetches documents: concurrency per host, checked redirects, gateways in order. */
@@ -279,7 +275,7 @@ export class Fetcher {
       if (result.kind === 'document') return result;
       ends.push(result.kind);
     }
-    if (signal.aborted || ends.every((kind) => kind === 'not-asked')) return NOT_REQUESTED;
+    if (signal.aborted || ends.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
     return { kind: ends.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
   }
 

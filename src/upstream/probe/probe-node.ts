@@ -39,28 +39,25 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
     case 'status':
       return error(
         `It answers with HTTP status ${outcome.status}.`,
-        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and ask whoever runs the node.',
+        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and contact the operator of the node.',
       );
     case 'transport':
       if (outcome.timedOut) {
-        return error(
-          'It does not answer in time.',
-          'Check that it runs and that no firewall stands between.',
-        );
+        return error('Response timeout.', 'Check that it is running and that no firewall blocks it.');
       }
       return outcome.wasSent
         ? error(
-            'It takes the request and drops the connection.',
-            'Check that the port speaks HTTP, and whether it wants https.',
+            'The connection was closed without a response.',
+            'Check that the port speaks HTTP, and whether it requires https.',
           )
         : error(
-            'No connection can be made.',
+            'Connection failed.',
             tls
               ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
               : 'Check host and port of the URL, and that the node runs.',
           );
     default:
-      return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
+      return error('The response is not JSON-RPC.', 'Check that the URL is the RPC port.');
   }
 }
 
@@ -88,7 +85,7 @@ type ProbeResults = Readonly<
 >;
 
 function resultText({ outcome }: ProbeResult): string | null {
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return null;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
 }
 
@@ -113,7 +110,7 @@ function genesisFinding(hash: string | null, network: Network): readonly ProbeFi
     ? [
         warning(
           `Its genesis hash ${hash} is not that of ${network}.`,
-          'Fine for a ledger of your own; otherwise correct the URL or the network.',
+          'Expected for a private ledger; otherwise correct the URL or the network.',
         ),
       ]
     : [error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`)];
@@ -123,16 +120,19 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
   const findings = [...genesisFinding(stringOf(results.getGenesisHash), network)];
   if (stringOf(results.getHealth) !== 'ok') {
     findings.push(
-      warning('It does not call itself healthy.', 'Wait until it has caught up with the network.'),
+      warning(
+        'getHealth reports that the node is unhealthy.',
+        'Wait until it has caught up with the network.',
+      ),
     );
   }
   if (slotOf(results.getSlot) === null) {
-    findings.push(error('It does not tell its slot.', 'Check that it is a Solana node and has started up.'));
+    findings.push(error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.'));
   }
   if (slotOf(results.getFirstAvailableBlock) === null) {
     findings.push(
       warning(
-        'It keeps no history.',
+        'It has no transaction history.',
         'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
       ),
     );
@@ -142,7 +142,7 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
 
 function reportOf(config: NodeConfig, network: Network, results: ProbeResults): ProbeReport {
   const all = Object.values(results);
-  const responded = all.filter(({ outcome }) => outcome.kind === 'answer');
+  const responded = all.filter(({ outcome }) => outcome.kind === 'response');
   const reachable = responded.length > 0;
   return {
     node: config.name,
@@ -175,7 +175,7 @@ export async function probeNode(
   try {
     const getVersion = await request('getVersion');
     // Skip the rest if the first call got no response.
-    const next = getVersion.outcome.kind === 'answer' ? request : async () => getVersion;
+    const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
     return reportOf(config, network, {
       getVersion,
       getGenesisHash: await next('getGenesisHash'),
@@ -200,16 +200,16 @@ const INVALID_TRANSACTION = Buffer.from('[""]');
 const refusesContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
-const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'answer' || kind === 'withheld';
-const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'garbage';
+const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'response' || kind === 'withheld';
+const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind === 'invalid';
 
 function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
   if (isRpcResponse(outcome)) return [];
   if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
   return [
     warning(
-      `It answers what is no transaction with HTTP status ${outcome.status}.`,
-      'Some endpoints do: check its URL where no transaction is taken there.',
+      `It responds to an invalid transaction with HTTP status ${outcome.status}.`,
+      'Some endpoints do: check the URL if no transactions are accepted.',
     ),
   ];
 }

@@ -14,8 +14,8 @@ const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
 
-/** `left`: the reader canceled. */
-export type StreamEnd = 'whole' | 'garbage' | 'lost' | 'left';
+/** `canceled`: the reader canceled. */
+export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 
 /** Called once, at the end. */
 export interface StreamListener {
@@ -88,7 +88,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   cancel(): void {
     const flow = this.#flow;
     if (flow === null) return;
-    this.#finish('left');
+    this.#finish('canceled');
     flow.stop();
   }
 
@@ -108,30 +108,30 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const buffered = this.#buffered;
     const end = tailStart(buffered, this.#tail);
     if (end < 1 || !areDelimiters(this.#firstByte, buffered[end - 1]) || !this.#utf8.isComplete) {
-      this.#fail('garbage', 'UPSTREAM_UNAVAILABLE');
+      this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
       return false;
     }
     // Without a known length a newline counted as part of the result, where JSON allows space.
     const padding = this.bytes === null ? 0 : buffered.length - end - this.#tail.length;
     buffered.fill(SPACE, end, end + padding);
     const reader = this.#reader;
-    this.#finish('whole');
+    this.#finish('complete');
     reader?.onEnd(buffered.subarray(0, end + padding));
     return true;
   }
 
   onError(exchange: Exchange): void {
     if (this.#flow === null) return;
-    if (exchange.kind === 'too-large') this.#fail('left', 'ANSWER_TOO_LARGE');
-    else if (exchange.kind === 'no-room') this.#fail('left', 'OVERLOADED');
-    else if (exchange.kind === 'aborted') this.#fail('left', 'CLIENT_GONE');
+    if (exchange.kind === 'too-large') this.#fail('canceled', 'ANSWER_TOO_LARGE');
+    else if (exchange.kind === 'over-budget') this.#fail('canceled', 'OVERLOADED');
+    else if (exchange.kind === 'aborted') this.#fail('canceled', 'CLIENT_GONE');
     else if (exchange.kind === 'transport' && exchange.timedOut) this.#failStalled();
     else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
   }
 
   /** No progress: the reader's fault if paused, else the node's. */
   #failStalled(): void {
-    if (this.#isPaused || this.#reader === null) this.#fail('left', 'CLIENT_GONE');
+    if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
     else this.#fail('lost', 'UPSTREAM_TIMEOUT');
   }
 
@@ -148,7 +148,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   /** Not UTF-8, or longer than announced. */
   #failInvalid(): void {
     const flow = this.#flow;
-    this.#fail('garbage', 'UPSTREAM_UNAVAILABLE');
+    this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
     flow?.stop();
   }
 
@@ -159,7 +159,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     const { network, answerMaxBytes } = this.#listener;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes } : { network };
     const reader = this.#reader;
-    this.#failure = new Failure(code, { facts, cause: new Error(`a long answer broke off: ${end}`) });
+    this.#failure = new Failure(code, { facts, cause: new Error(`streamed response aborted: ${end}`) });
     this.#finish(end);
     reader?.onError(this.#failure);
   }

@@ -53,10 +53,10 @@ function outcomeOfResponse(
   if (status !== 200 && error?.standard !== true) {
     return { kind: 'status', status, retryAfterMs };
   }
-  if (response === null) return { kind: 'garbage' };
+  if (response === null) return { kind: 'invalid' };
   if (error?.rule === 'throttled') return { kind: 'status', status: 429, retryAfterMs };
   if (response.errorCode !== 0 && node.leaksSecret(response.body)) return { kind: 'withheld' };
-  return { kind: 'answer', response, preflight: preflightFault(response) };
+  return { kind: 'response', response, preflight: preflightFault(response) };
 }
 
 function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
@@ -116,7 +116,7 @@ class Attempt implements NodeRequest, StreamListener {
     this.#node.onRequestEnd();
     const outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
     this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);
-    return outcome.kind !== 'garbage';
+    return outcome.kind !== 'invalid';
   }
 
   /** Whether only one caller gets the response, and it is not cached. */
@@ -129,7 +129,7 @@ class Attempt implements NodeRequest, StreamListener {
     try {
       return outcomeOfResponse(this.#node, httpResponse, this.id, this.#isExclusive);
     } catch {
-      return { kind: 'garbage' };
+      return { kind: 'invalid' };
     }
   }
 
@@ -143,7 +143,7 @@ class Attempt implements NodeRequest, StreamListener {
   onStreamEnd(end: StreamEnd): void {
     this.#node.onRequestEnd();
     // The start was recorded as a success.
-    if (end === 'garbage') this.#node.recordOutcome({ kind: 'garbage' }, null);
+    if (end === 'invalid') this.#node.recordOutcome({ kind: 'invalid' }, null);
     if (end === 'lost') this.#node.recordOutcome({ kind: 'transport', wasSent: true, timedOut: false }, null);
   }
 }

@@ -41,7 +41,7 @@ const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
 /** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
-  kind: 'answer',
+  kind: 'response',
   response: { body: Buffer.alloc(0), errorCode: 0 },
   preflight: null,
 };
@@ -151,7 +151,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     else this.#sendHedge(node, now);
   }
 
-  /** Gives up on a failing node at once if another one responds. */
   #expireFailing(now: number): void {
     const { activeNode, hedgeNode } = this.#state;
     const isActiveFailing = activeNode?.isFailing === true;
@@ -199,7 +198,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     else this.#pause(ms);
   }
 
-  /** Waits for a throttled node, or for a node's request budget. */
   #retryLater(now: number): void {
     const state = this.#state;
     const throttleMs = throttleWaitMs(state);
@@ -282,7 +280,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   }
 }
 
-/** Second attempt of a call, in parallel with the first. */
 class HedgeAttempt implements AttemptListener {
   readonly #executor: RetryExecutor;
   #pending: PendingRequest | null = null;
@@ -323,7 +320,6 @@ class HedgeAttempt implements AttemptListener {
 /** Minimum interval between slot reads from responses of one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
-/** Reads the node's slot from the response context. */
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void {
   const now = performance.now();
   if (now - node.slotsReadAt < SLOTS_READ_EVERY_MS) return;
@@ -340,7 +336,7 @@ function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer): void
 function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const { traits, call } = state;
   node.recordOutcome(outcome, traits.takesAllTheTime ? null : elapsedMs);
-  if (outcome.kind !== 'answer' || outcome.response.errorCode !== 0) return;
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return;
   if (traits.hedged) node.latencies.record(call.row, elapsedMs);
   if (call.row.context) recordSlot(state, node, outcome.response.body);
 }
@@ -352,7 +348,7 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
 
 function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   if (state.call.trace == null) return;
-  const isGood = outcome.kind === 'answer' && outcome.response.errorCode === 0;
+  const isGood = outcome.kind === 'response' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { methods } from '../../protocol/methods.ts';
 import { HedgeBudget, type HedgeCandidate, HedgeTimer, MethodLatencies } from './hedging.ts';
 
-describe('the budget of hedges', () => {
-  it('is a share of the calls, after a burst', () => {
+describe('HedgeBudget', () => {
+  it('allows a share of the calls after a burst', () => {
     const budget = new HedgeBudget({ hedgeShare: 0.05, hedgeBurst: 10 });
     const made = (calls: number): number => {
       let hedges = 0;
@@ -18,15 +18,15 @@ describe('the budget of hedges', () => {
     expect(made(200)).toBeLessThanOrEqual(11);
   });
 
-  it('is none where hedging is turned off', () => {
+  it('allows none when hedging is disabled', () => {
     const budget = new HedgeBudget({ hedgeShare: 0, hedgeBurst: 10 });
     budget.earn();
     expect(budget.spend()).toBe(false);
   });
 });
 
-describe('the rounds over calls under way', () => {
-  it('look at all that are there, whoever leaves meanwhile', async () => {
+describe('HedgeTimer', () => {
+  it('checks all calls, even if some are removed meanwhile', async () => {
     const rounds = new HedgeTimer();
     const looked: string[] = [];
     const call = (name: string): HedgeCandidate => ({
@@ -54,15 +54,15 @@ describe('the rounds over calls under way', () => {
 
 const { getBalance, getBlock } = methods;
 
-describe('how long a node is waited for', () => {
-  it('is the ceiling while little is known of a method', () => {
+describe('MethodLatencies', () => {
+  it('uses the maximum delay with few samples', () => {
     const latencies = new MethodLatencies({ hedgeQuantile: 0.95, hedgeMinMs: 100, hedgeMaxMs: 2_000 });
     for (let i = 0; i < 10; i++) latencies.record(getBalance, 5);
     expect(latencies.hedgeAfterMs(getBalance)).toBe(2_000);
     expect(latencies.hedgeAfterMs(getBlock)).toBe(2_000);
   });
 
-  it('is what nearly all answers of the method take, never less than the floor', () => {
+  it('uses the latency quantile, at least the minimum delay', () => {
     const latencies = new MethodLatencies({ hedgeQuantile: 0.95, hedgeMinMs: 100, hedgeMaxMs: 2_000 });
     for (let i = 0; i < 100; i++) {
       latencies.record(getBalance, 5);
@@ -73,7 +73,7 @@ describe('how long a node is waited for', () => {
     expect(latencies.hedgeAfterMs(getBlock)).toBeLessThan(520);
   });
 
-  it('follows a node that changes', () => {
+  it('follows a changing node', () => {
     const latencies = new MethodLatencies({ hedgeQuantile: 0.95, hedgeMinMs: 1, hedgeMaxMs: 2_000 });
     for (let i = 0; i < 4_000; i++) latencies.record(getBalance, 500);
     for (let i = 0; i < 12_000; i++) latencies.record(getBalance, 5);

@@ -32,9 +32,7 @@ export interface HedgeCandidate {
   checkHedge(now: number): void;
 }
 
-/** Precision of a hedge; far below hedgeMinMs. */
 const TICK_MS = 20;
-/** Idle ticks before the timer stops. */
 const IDLE_TICKS_MAX = 50;
 
 /** Checks all calls in flight every 20 ms with one timer: a timer per call would be paid by every call. */
@@ -50,7 +48,6 @@ export class HedgeTimer {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
-  /** No-op if the call is not in the list. */
   remove(call: HedgeCandidate): void {
     if (call.nextCandidate !== null) call.nextCandidate.previousCandidate = call.previousCandidate;
     else if (this.#newest === call) this.#newest = call.previousCandidate;
@@ -78,14 +75,10 @@ export class HedgeTimer {
   }
 }
 
-/** Minimum samples for a quantile. */
 const COUNTED_MIN = 20;
-/** Samples between two quantile computations. */
 const READ_EVERY = 32;
-/** Samples after which all weights are halved. */
 const COUNTED_MAX = 2_048;
 
-/** Latency histogram of one method at one node. */
 class MethodLatency {
   readonly #counts = createHistogram();
   #counted = 0;
@@ -96,7 +89,6 @@ class MethodLatency {
     return this.#quantileMs;
   }
 
-  /** @param share - quantile, in (0, 1). */
   record(elapsedMs: number, share: number): void {
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;

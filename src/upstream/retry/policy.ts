@@ -15,13 +15,13 @@ import { hasUsableNode, startsRound } from './select-node.ts';
  */
 
 /**
- * - `answer`: return the response.
- * - `hop`: retry on another node.
- * - `hop-once`: retry once to confirm, then return what two nodes say.
- * - `hop-away`: retry on other nodes only.
+ * - `return`: return the response.
+ * - `retry`: retry on another node.
+ * - `confirm`: retry once to confirm, then return what two nodes say.
+ * - `retry-elsewhere`: retry on other nodes only.
  * - `fail`: fail the call; no retry.
  */
-export type RetryDecision = 'answer' | 'hop' | 'hop-once' | 'hop-away' | 'fail';
+export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
 /** The node rejected the request itself; another node may have larger limits. */
 const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
@@ -35,50 +35,49 @@ export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INV
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
 
-/** Whether no connection was made, so nothing was sent. */
 export const isConnectionRefused = (outcome: Outcome): boolean =>
   outcome.kind === 'transport' && !outcome.wasSent && !outcome.timedOut;
 
-function decideForResponse(kind: MethodKind, outcome: Extract<Outcome, { kind: 'answer' }>): RetryDecision {
-  if (outcome.response.errorCode === 0) return 'answer';
+function decideForResponse(kind: MethodKind, outcome: Extract<Outcome, { kind: 'response' }>): RetryDecision {
+  if (outcome.response.errorCode === 0) return 'return';
   const { rule, didNothing } = nodeErrorRow(outcome.response.errorCode);
-  if (methodTraits[kind].oneNode && !didNothing) return 'answer';
-  if (rule === 'hop' || rule === 'hop-once') return rule;
-  return outcome.preflight === 'blockhash-not-found' ? 'hop-once' : 'answer';
+  if (methodTraits[kind].oneNode && !didNothing) return 'return';
+  if (rule === 'retry' || rule === 'confirm') return rule;
+  return outcome.preflight === 'blockhash-not-found' ? 'confirm' : 'return';
 }
 
 export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return decideForResponse(kind, outcome);
     case 'aborted':
-    case 'no-room':
+    case 'over-budget':
       return 'fail';
     case 'too-large':
       // A light read rarely has such a large response: do not trust one node. Heavy reads are not repeated.
-      return methodTraits[kind].hedged ? 'hop-away' : 'fail';
+      return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
-      return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'hop';
+      return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
     case 'status':
       if (methodTraits[kind].oneNode) return 'fail';
-      return refusesRequest(outcome) ? 'hop-away' : 'hop';
-    case 'garbage':
+      return refusesRequest(outcome) ? 'retry-elsewhere' : 'retry';
+    case 'invalid':
     case 'withheld':
-      return methodTraits[kind].oneNode ? 'fail' : 'hop';
+      return methodTraits[kind].oneNode ? 'fail' : 'retry';
   }
 }
 
 /** Whether the node may have executed the request although its response was not received. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return nodeErrorRow(outcome.response.errorCode).mayHaveActed;
     case 'status':
       return outcome.status >= 500;
-    case 'garbage':
+    case 'invalid':
     case 'withheld':
     case 'too-large':
-    case 'no-room':
+    case 'over-budget':
       return true;
     case 'transport':
     case 'aborted':
@@ -89,21 +88,18 @@ export function isAmbiguous(outcome: Outcome): boolean {
 /** Short, so that a recovered node is found soon. */
 const BACKOFF_MAX_MS = 250;
 
-/** Milliseconds until the first throttled node is available; null if none is throttled. */
 export function throttleRemainingMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const remaining = nodes.filter((node) => node.isThrottled(now)).map((node) => node.throttledUntil - now);
   return remaining.length === 0 ? null : Math.min(...remaining);
 }
 
-/** Milliseconds until the first exhausted request budget allows a request; null if none is exhausted. */
 export function budgetWaitMs(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
   const waits = nodes.filter((node) => node.isOverBudget(now)).map((node) => node.budget?.waitMs(now) ?? 0);
   return waits.length === 0 ? null : Math.min(...waits);
 }
 
-/** Milliseconds to wait before `next` is retried; 0 within a round over all nodes. */
 export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   if (!startsRound(state, next)) return 0;
   const ms = Math.max(1, state.limits.backoffMs) * 2 ** state.backoffs++;
@@ -136,7 +132,6 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
 
 const NULL = Buffer.from('null');
 
-/** A null result is more informative than any error. */
 const RANK_OF_NULL = -1;
 
 const informativeness = ({ errorCode }: RpcResponse): number =>
@@ -157,19 +152,19 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
  * once where it is addressed by signature.
  */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
-  if (outcome.kind !== 'answer' || !isAbsence(state, outcome.response))
+  if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
-  if (state.isDoubted) return 'answer';
-  if (state.isActive) return 'hop-once';
+  if (state.isDoubted) return 'return';
+  if (state.isActive) return 'confirm';
   const needsConfirmation = state.limits.askTwiceForNull && state.call.row.history === 'signature';
-  return needsConfirmation && hasUsableNode(state, node) ? 'hop-once' : 'answer';
+  return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
 }
 
 /**
  * "Already processed" after an ambiguous attempt means success. Source: reference solana-json-rpc.md §1.1,
  * the S rule.
  */
-function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'answer' }>): RpcResponse {
+function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'response' }>): RpcResponse {
   const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
   if (!wasAccepted || !state.traits.signed) return outcome.response;
   const signature = signatureOfParams(state.call.params);
@@ -186,8 +181,8 @@ export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
   const now = performance.now();
   for (const { node, outcome } of state.steps) {
-    if (outcome.kind === 'too-large') node.recordOutcome({ kind: 'garbage' }, null);
-    if (outcome.kind !== 'answer') continue;
+    if (outcome.kind === 'too-large') node.recordOutcome({ kind: 'invalid' }, null);
+    if (outcome.kind !== 'response') continue;
     const { missing } = nodeErrorRow(outcome.response.errorCode);
     if (missing !== null) node.capabilities.recordMissing(missing, state.call.method, state.slot, now);
   }
@@ -208,24 +203,24 @@ function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): bo
  */
 export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome): RpcResponse | null {
   const decision = decide(state, node, outcome);
-  const isResponse = outcome.kind === 'answer';
+  const isResponse = outcome.kind === 'response';
   state.refused = isConnectionRefused(outcome);
   if (!state.refused) state.sent++;
-  if (isResponse && decision === 'answer') {
+  if (isResponse && decision === 'return') {
     if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
   }
   state.addStep({
     node,
     outcome,
-    hasNoResponse: !isResponse && decision !== 'hop-away',
+    hasNoResponse: !isResponse && decision !== 'retry-elsewhere',
     isBehind: isResponse && nodeErrorRow(outcome.response.errorCode).behind,
   });
   state.ambiguous ||= isAmbiguous(outcome);
   state.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (isResponse) retainBest(state, outcome.response);
   if (decision === 'fail') throw failureOf(state, outcome);
-  if (decision !== 'hop-once') return null;
+  if (decision !== 'confirm') return null;
   if (state.isDoubted) return conclude(state);
   state.isDoubted = isConclusive(state, node);
   return null;
@@ -239,7 +234,6 @@ function factsOf(state: RetryState): FailureFacts {
   return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
 }
 
-/** OVERLOADED when no node could be tried because all are at capacity. */
 function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): Failure | null {
   if (state.steps.length > 0) return null;
   const spentMs = budgetWaitMs(state.nodes);
@@ -255,12 +249,12 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);
   const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
-  const cause = new Error(history.join('; ') || 'no node could be asked');
+  const cause = new Error(history.join('; ') || 'no node available');
   if (state.isTooLarge && outcome?.kind !== 'aborted') {
     const { answerMaxBytes } = state.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
   }
-  if (outcome?.kind === 'no-room') return new Failure('OVERLOADED', { facts, cause, retryAfter });
+  if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
   const refusal = refusalOf(state.steps.map((step) => step.outcome));
   if (refusal !== null) return new Failure(refusal, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });

@@ -30,7 +30,6 @@ function rankOf(state: RetryState, node: UpstreamNode, now: number): number {
   return hasData ? 1 : FAILING + 1;
 }
 
-/** Best untried node; null if none is left. */
 function freshNode(state: RetryState, now: number): UpstreamNode | null {
   const { nodes, group } = state;
   const { primary, selector } = group;
@@ -64,7 +63,6 @@ export function selectNode(state: RetryState, now: number): UpstreamNode | null 
   return freshNode(state, now) ?? retryNode(state, now);
 }
 
-/** Whether an attempt at this node starts a new round. */
 export function startsRound(state: RetryState, node: UpstreamNode): boolean {
   const attempts = state.attemptsAt(node);
   return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
@@ -79,13 +77,11 @@ export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | 
   return selector.pick();
 }
 
-/** Whether an untried, usable node exists besides `attempted`. */
 export function hasUsableNode(state: RetryState, attempted: UpstreamNode | null): boolean {
   const now = performance.now();
   return state.nodes.some((node) => node !== attempted && rankOf(state, node, now) === USABLE);
 }
 
-/** Whether an untried node that responds exists. */
 export function hasRespondingNode(state: RetryState, now: number): boolean {
   return state.nodes.some((node) => rankOf(state, node, now) < FAILING);
 }

@@ -19,7 +19,7 @@ const call = (method: string, params: string | null): Call => ({
   params: params === null ? null : Buffer.from(params),
 });
 
-describe('the slot that an answer stands on', () => {
+describe('leadingContextSlot', () => {
   it.each([
     ['{"context":{"slot":7},"value":1}', 7n],
     ['{"context":{"apiVersion":"2.1.0","slot":18446744073709551615},"value":null}', 18446744073709551615n],
@@ -34,8 +34,8 @@ describe('the slot that an answer stands on', () => {
   });
 });
 
-describe('what a call says of slots', () => {
-  it('is its commitment, finalized where it names none', () => {
+describe('slots in params', () => {
+  it('commitment, by default finalized', () => {
     expect(commitmentOf(call('getBalance', '["x",{"commitment":"processed"}]'))).toBe('processed');
     expect(commitmentOf(call('getBalance', '["x",{"commitment" : "confirmed"}]'))).toBe('confirmed');
     expect(commitmentOf(call('getBalance', '["x"]'))).toBe('finalized');
@@ -43,7 +43,7 @@ describe('what a call says of slots', () => {
     expect(commitmentOf(call('getSignatureStatuses', '[["x"]]'))).toBe('processed');
   });
 
-  it('is the slot that whoever answers must have come to', () => {
+  it('minContextSlot', () => {
     expect(minContextSlotOf(call('getBalance', '["x",{"minContextSlot":9007199254740993}]'))).toBe(
       9007199254740993n,
     );
@@ -52,7 +52,7 @@ describe('what a call says of slots', () => {
     expect(minContextSlotOf(call('getVersion', '[{"minContextSlot":1}]'))).toBeNull();
   });
 
-  it('is the slot that it names first', () => {
+  it('first param', () => {
     expect(firstSlotOf(Buffer.from(' [ 5 , {"x":1}]'))).toBe(5n);
     expect(firstSlotOf(Buffer.from('[5]'))).toBe(5n);
     expect(firstSlotOf(Buffer.from('["5"]'))).toBeNull();
@@ -60,7 +60,7 @@ describe('what a call says of slots', () => {
   });
 });
 
-describe('the slot of a result', () => {
+describe('slots in results', () => {
   it.each([
     ['{"context":{"apiVersion":"3.0.0","slot":18446744073709551615},"value":1}', 18_446_744_073_709_551_615n],
     ['{"context":{"slot":7},"value":{"context":{"slot":9}}}', 7n],
@@ -78,18 +78,18 @@ describe('the slot of a result', () => {
     expect(contextSlot(Buffer.from(result))).toBe(slot);
   });
 
-  it('is the result itself of getSlot, and nothing where a method says none', () => {
+  it('getSlot returns its result; methods without a slot return null', () => {
     expect(readObservedSlot(methods.getSlot, Buffer.from('7'))).toBe(7n);
     expect(readObservedSlot(methods.getBlockHeight, Buffer.from('7'))).toBeNull();
     expect(readObservedSlot(methods.getBalance, Buffer.from('{"context":{"slot":7},"value":1}'))).toBe(7n);
   });
 
-  it('is that of a member of the result, and not of what is inside it', () => {
+  it('members are read at the top level only', () => {
     expect(slotOfResult(Buffer.from('{"meta":{"slot":1},"slot":7}'), 'slot')).toBe(7n);
     expect(slotOfResult(Buffer.from('{"meta":{"slot":1}}'), 'slot')).toBeNull();
   });
 
-  it('is the newest of a list, if each of it says one', () => {
+  it('a list returns its newest slot if every item has one', () => {
     const newest = (json: string) => newestSlotOf(Buffer.from(json), 'effectiveSlot');
     expect(newest('[{"effectiveSlot":7},{"effectiveSlot":9},{"effectiveSlot":8}]')).toBe(9n);
     expect([newest('[{"effectiveSlot":7},null]'), newest('[]'), newest('[{}]')]).toEqual([null, null, null]);

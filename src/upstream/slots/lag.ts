@@ -58,9 +58,9 @@ function faultOf(
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
   // It reported the same slot again since then; a node without reports is not blamed.
   const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
-  if (isStalled && slotFault === 'standing-still') return slotFault;
+  if (isStalled && slotFault === 'stalled') return slotFault;
   if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
-  if (isStalled) return 'standing-still';
+  if (isStalled) return 'stalled';
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 

@@ -28,7 +28,6 @@ export class PendingSubmission {
   readonly network: Network;
   /** Network and transaction. */
   readonly key: string;
-  /** Params for rebroadcasts. */
   readonly params: Buffer;
   readonly watched: WatchedTransaction;
   rebroadcasts = 0;
@@ -37,7 +36,6 @@ export class PendingSubmission {
   readonly endsAt: number;
   #rebroadcastsMax: number;
   readonly #traces: CallTrace[] = [];
-  /** By node and outcome; created with the first rebroadcast. */
   #rebroadcastAttempts: Map<string, RebroadcastAttempt> | null = null;
 
   constructor(network: Network, key: string, request: SubmitRequest, limits: SubmitLimits) {
@@ -99,7 +97,6 @@ export class PendingSubmission {
   }
 }
 
-/** One rebroadcast to all targets; records their outcomes. */
 export class Rebroadcast implements SubmitListener {
   readonly #submission: PendingSubmission;
   readonly #onEnd: () => void;

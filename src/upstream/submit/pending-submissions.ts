@@ -34,7 +34,6 @@ const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
 
 const notLanded = { slot: null, err: null } as const;
 
-/** Tries available nodes except one, until one answers. */
 async function queryOtherNode(
   nodes: readonly UpstreamNode[],
   call: Call,
@@ -45,7 +44,7 @@ async function queryOtherNode(
     if (node.name === excludedNode) continue;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
     node.recordOutcome(outcome, elapsedMs);
-    if (outcome.kind === 'answer' && outcome.response.errorCode === 0) return outcome.response;
+    if (outcome.kind === 'response' && outcome.response.errorCode === 0) return outcome.response;
   }
   return null;
 }
@@ -53,7 +52,6 @@ async function queryOtherNode(
 /** No chain error is longer. */
 const ERR_MAX_LENGTH = 1_024;
 
-/** Chain error as text; null if it cannot be one. */
 function errText(err: JsonValue): string | null {
   const text = typeof err === 'string' ? err : writeJson(err);
   return text.length > ERR_MAX_LENGTH ? null : text;
@@ -85,7 +83,6 @@ export class PendingSubmissions {
     return this.#byKey.size;
   }
 
-  /** Shed for lack of capacity. */
   get shed(): number {
     return this.#shed;
   }
@@ -148,7 +145,6 @@ export class PendingSubmissions {
     return poller;
   }
 
-  /** Fewest rebroadcasts first. */
   #checkDue(): void {
     const now = performance.now();
     const due: PendingSubmission[] = [];
@@ -195,7 +191,7 @@ export class PendingSubmissions {
   #shedOne(): void {
     const most = this.#byCount.findLast((set) => set.size > 0);
     const [first] = most ?? [];
-    if (first === undefined) throw new RangeError('nothing is followed, and yet there is no room');
+    if (first === undefined) throw new RangeError('no pending submission to shed');
     this.#shed++;
     this.#end(first, { name: 'shed', ...notLanded });
   }
@@ -204,7 +200,6 @@ export class PendingSubmissions {
     if (this.#remove(submission)) submission.reportResult(result);
   }
 
-  /** @returns whether it was tracked. */
   #remove(submission: PendingSubmission): boolean {
     if (this.#byKey.get(submission.key) !== submission) return false;
     this.#byKey.delete(submission.key);

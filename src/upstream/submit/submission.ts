@@ -23,20 +23,15 @@ export type SubmitLimits = Readonly<{
   callersMax: number;
   /** Time per attempt at one target, where no retry follows. */
   attemptTimeoutMs: number;
-  /** Interval of rebroadcasts of a transaction, ±25 %. */
   rebroadcastMs: number;
-  /** Rebroadcasts in flight, each to all targets. */
   rebroadcastsAtATime: number;
   /** Tracked transactions; beyond it those rebroadcast most often are shed. */
   pendingMax: number;
-  /** Their total size. */
   pendingMaxBytes: number;
-  /** Longest tracking time. */
   pendingMaxMs: number;
   /** Poll intervals of statuses and block height. */
   statusPollMs: number;
   expiryPollMs: number;
-  /** Status calls in flight. */
   callsAtATime: number;
   /**
    * How long, and for how many accepted transactions, a duplicate gets the same response without a new
@@ -63,7 +58,6 @@ export const submitLimits: SubmitLimits = {
 };
 
 export type SubmissionParts = Readonly<{
-  /** Retries on all nodes. */
   next: RpcDispatcher;
   targets: SubmitTargets;
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
@@ -72,7 +66,6 @@ export type SubmissionParts = Readonly<{
 /** Receives the end exactly once. Must not throw. */
 export interface SubmissionListener {
   onAccepted(): void;
-  /** Error of a node. */
   onRejected(response: RpcResponse): void;
   onError(failure: Failure): void;
 }
@@ -90,12 +83,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #call: Call;
   readonly #request: SubmitRequest;
   readonly #listener: SubmissionListener;
-  /** Attempts in flight. */
   #outstanding = 0;
   #isOver = false;
   /** A target may have accepted it unnoticed. */
   #isAmbiguous = false;
-  /** First rejection by a node without preflight. */
   #refusal: RpcResponse | null = null;
   /** Names of targets that accepted it; they are skipped. */
   readonly #acceptedBy = new Set<string>();
@@ -107,7 +98,6 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#listener = listener;
   }
 
-  /** May end synchronously. */
   start(): void {
     if (this.#request.skipPreflight) this.#submitToAll();
     else this.#dispatchWithRetry();
@@ -187,8 +177,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   /** Send-only endpoints have rules of their own: their rejections say nothing about the transaction. */
   #recordRejection(node: UpstreamNode, outcome: Outcome): void {
     this.#isAmbiguous ||= isAmbiguous(outcome);
-    if (outcome.kind !== 'answer' || this.#parts.targets.isSendOnly(node)) return;
-    if (decideRetry(this.#call.row.kind, outcome) === 'answer') this.#refusal ??= outcome.response;
+    if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
+    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#refusal ??= outcome.response;
   }
 
   /** "Already processed" means accepted, except for a caller that wants a preflight. */
@@ -218,9 +208,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 }
 
-/** Whether the error concerns the transaction, not the state of the node. */
 const isConclusive = (response: RpcResponse): boolean =>
-  nodeErrorRow(response.errorCode).rule === 'believe' && preflightFault(response) !== 'blockhash-not-found';
+  nodeErrorRow(response.errorCode).rule === 'accept' && preflightFault(response) !== 'blockhash-not-found';
 
 export interface SubmitListener {
   onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void;
@@ -253,7 +242,7 @@ export function submitTransaction(
 
 /** Whether the node has the transaction or knows that it landed. */
 export const isAccepted = (outcome: Outcome): boolean =>
-  outcome.kind === 'answer' &&
+  outcome.kind === 'response' &&
   (outcome.response.errorCode === 0 || outcome.preflight === 'already-processed');
 
 export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: number): CallAttempt {
@@ -263,5 +252,5 @@ export function toCallAttempt(node: UpstreamNode, outcome: Outcome, elapsedMs: n
 
 function outcomeLabel(outcome: Outcome): string {
   if (!isAccepted(outcome)) return outcomeText(outcome);
-  return outcome.kind === 'answer' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
+  return outcome.kind === 'response' && outcome.response.errorCode === 0 ? 'ok' : 'already processed';
 }

@@ -12,7 +12,6 @@ import { readWireTransaction } from '../../solana/transaction/wire-transaction.t
 /** Longest encoded transaction (version 1). Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
 
-/** Parsed sendTransaction params. */
 export type SubmitRequest = Readonly<{
   signature: Signature;
   /** null with a durable nonce, or if the version stores it elsewhere. */
@@ -27,7 +26,6 @@ export type SubmitRequest = Readonly<{
   firstNodeParams: Buffer;
   /** For other nodes, without preflight. */
   otherNodeParams: Buffer;
-  /** Transaction only, without options. */
   plain: Buffer;
 }>;
 

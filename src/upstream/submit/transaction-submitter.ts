@@ -44,7 +44,6 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     return this.#pending.size;
   }
 
-  /** Shed for lack of capacity. */
   get shed(): number {
     return this.#pending.shed;
   }
@@ -61,7 +60,10 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
-      this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
+      this.#parts.log.warn(
+        { transactions },
+        'shutting down with pending transactions; nodes continue to rebroadcast them',
+      );
     }
     this.#parts.targets.close();
   }
@@ -122,7 +124,6 @@ export interface CoalescedSubmissionListener {
   onAccepted(submission: CoalescedSubmission): void;
 }
 
-/** Response for an accepted transaction: its signature. */
 export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   body: Buffer.from(`"${signature}"`),
   errorCode: 0,
@@ -171,7 +172,6 @@ export class CoalescedSubmission implements SubmissionListener {
 /** Recently accepted transactions by network, bytes and conditions. */
 export class RecentSubmissions {
   readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
-  /** Expiry times, in order. */
   readonly #entries = new Map<string, number>();
 
   constructor(limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>) {

@@ -1,7 +1,7 @@
 import type { Call, RpcDispatcher, RpcResponse } from '../../../src/protocol/call.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 
-/** A dispatcher that answers by an async function. */
+/** Dispatcher backed by an async function. */
 export const dispatcherOf = (
   respond: (call: Call, signal: AbortSignal) => Promise<RpcResponse>,
 ): RpcDispatcher => ({

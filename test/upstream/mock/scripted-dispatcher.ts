@@ -13,7 +13,7 @@ import { methodRow } from '../../../src/protocol/methods.ts';
 import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { ObservedSlot, SlotTracker } from '../../../src/upstream/slots/slot-tracker.ts';
 
-/** A call on devnet. */
+/** Call on devnet. */
 export const callOf = (method: string, params?: unknown, more: Partial<Call> = {}): Call => ({
   network: 'devnet',
   method,
@@ -24,27 +24,27 @@ export const callOf = (method: string, params?: unknown, more: Partial<Call> = {
 
 export const resultOf = (json: string): RpcResponse => ({ body: Buffer.from(json), errorCode: 0 });
 
-/** A result with a context. */
+/** Result with a context. */
 export const at = (contextSlot: number, value = '1'): RpcResponse =>
   resultOf(`{"context":{"apiVersion":"3.0.0","slot":${contextSlot}},"value":${value}}`);
 
-/** One call that reached the source and waits to be ended by the test. */
+/** Call that the test ends. */
 export type ReceivedCall = Readonly<{
   call: Call;
   handler: ResponseHandler;
   respond(response: RpcResponse): void;
   fail(failure: Failure): void;
-  /** How often the source was told that whoever asked has left. */
+  /** Number of cancellations. */
   cancelCount(): number;
 }>;
 
-/** A source that answers when the test says so, or at once by a script. */
+/** Dispatcher that responds on demand or by a script. */
 export class ScriptedDispatcher implements RpcDispatcher {
   readonly calls: ReceivedCall[] = [];
-  /** Answers each call at once where it gives an answer. */
+  /** Responds at once unless null. */
   script: (call: Call) => RpcResponse | null = () => null;
 
-  /** The params of all calls, in order. */
+  /** Params of all calls, in order. */
   get params(): (string | null)[] {
     return this.calls.map(({ call }) => call.params?.toString() ?? null);
   }
@@ -70,7 +70,7 @@ export class ScriptedDispatcher implements RpcDispatcher {
   }
 }
 
-/** Hears what a call came to, and what its trace was told. */
+/** Records responses, failures and traces. */
 export class RecordingHandler implements ResponseHandler, CallTrace {
   readonly responses: RpcResponse[] = [];
   readonly failures: Failure[] = [];
@@ -93,7 +93,7 @@ export class RecordingHandler implements ResponseHandler, CallTrace {
     this.servedFrom.push(from);
   }
 
-  /** How it ended: the text of the answer, or the code of the failure; null while it has not. */
+  /** Response text or failure code; null while pending. */
   get ending(): string | null {
     const ends = [
       ...this.responses.map(({ body }) => body.toString()),
@@ -104,7 +104,7 @@ export class RecordingHandler implements ResponseHandler, CallTrace {
   }
 }
 
-/** What a test says is known of slots, of every network. */
+/** Scripted slots, the same for every network. */
 export class ScriptedSlots implements SlotTracker {
   readonly slots = new Map<Commitment, ObservedSlot>();
 
