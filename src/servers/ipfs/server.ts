@@ -17,7 +17,6 @@ import {
 
 /** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{
-  /** Name given by the uploader. */
   name: string | null;
   /** Media type, safe for a header. */
   type: string;
@@ -27,7 +26,6 @@ export type ReadableFile = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Storage of files. */
 export interface FileReader {
   /** @param cid - version 1, lower-case base32. @returns null for an unknown file. */
   open(cid: string): Promise<ReadableFile | null>;
@@ -35,7 +33,6 @@ export interface FileReader {
 
 export type IpfsServerOptions = ResponsePace &
   Readonly<{
-    /** Open files; beyond them requests get OVERLOADED. */
     openMax: number;
     /** The same per client address; clients behind a proxy share it. */
     openPerAddressMax: number;
@@ -216,7 +213,6 @@ function fileHeaders(
   return headers;
 }
 
-/** Redirects to the canonical CID, so that a file is cached once. */
 function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {
