@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { refuse } from '../http/encode.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
 import {
@@ -66,14 +66,10 @@ export function ipfsRoutes(
     const view = isRaw ? asBlocks(blocks) : asFiles(files);
     return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
   };
-  const preflight: HttpHandler = (_request, response) => {
-    response.writeHead(204, preflightHeaders);
-    response.end();
-  };
   const verbs = new Map([
     ['GET', get],
     ['HEAD', get],
-    ['OPTIONS', preflight],
+    ['OPTIONS', preflightHandler(preflightHeaders)],
   ]);
   return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }
