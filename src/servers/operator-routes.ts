@@ -4,7 +4,6 @@ import { writeJson } from '../base/json.ts';
 import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
-/** State reported by GET /ready. */
 export type ReadinessFacts = Readonly<{
   /** Reachability of the key store. It does not decide readiness: cached keys work without it. */
   store: 'up' | 'away';
@@ -52,7 +51,6 @@ export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
 
 export const METRICS_PATH = '/metrics';
 
-/** Bearer token required for /metrics; null allows everybody. */
 export type MetricsAccess = Readonly<{ token: string | null }>;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -50,7 +50,6 @@ export class ByteText {
 }
 
 const NONE = -1;
-/** A service has few plans. */
 const CACHED_POLICIES_MAX = 8;
 const LINE_END = Buffer.from('\r\n');
 

@@ -47,7 +47,6 @@ export class Outbox {
   #scheduler: FlushScheduler;
   readonly #listener: OutboxListener;
   readonly #compressor: CompressedBatches | null;
-  /** Alternating names and tails of queued messages, from `#from` on. */
   readonly #parts: Uint8Array[] = [];
   #from = 0;
   #queuedBytes = 0;

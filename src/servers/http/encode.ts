@@ -22,7 +22,6 @@ export function refusalBody(failure: Failure): Buffer {
   return Buffer.concat(endSingle(pieces));
 }
 
-/** Encodes a failure as the body of one API. */
 export type RefusalBody = (failure: Failure) => Buffer;
 
 export type Refusals = ReadonlyMap<string, RefusalBody>;

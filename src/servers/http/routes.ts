@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -84,6 +84,13 @@ export function findNotFoundPage(
   const isApiPath = apiPaths(routes).some((apiPath) => rootOf(apiPath) === rootOf(path));
   return isApiPath ? undefined : routes.get(NOT_FOUND_PAGE)?.get('GET');
 }
+
+export const preflightHandler =
+  (headers: OutgoingHttpHeaders): HttpHandler =>
+  (_request, response) => {
+    response.writeHead(204, headers);
+    response.end();
+  };
 
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
   const joined = new Map<string, ReadonlyMap<string, HttpHandler>>();

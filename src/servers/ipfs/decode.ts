@@ -5,7 +5,6 @@ import { base58btc } from 'multiformats/bases/base58';
 import { base64url } from 'multiformats/bases/base64';
 import { CID } from 'multiformats/cid';
 
-/** Longer than any CID with a 64-byte hash. */
 const TEXT_MAX_CHARACTERS = 160;
 
 const decoder = base32.decoder
@@ -29,7 +28,6 @@ export function canonicalCid(text: string): string | null {
   }
 }
 
-/** Bytes from `start` to `end` (exclusive). */
 export type Range = Readonly<{ start: number; end: number }>;
 
 const ONE_RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;

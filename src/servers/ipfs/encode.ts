@@ -42,9 +42,7 @@ export function dispositionOf(type: string, name: string | null, cid: string): s
 export const contentTypeOf = (type: string): string =>
   type.startsWith('text/') && !type.includes('charset=') ? `${type}; charset=utf-8` : type;
 
-/** Limits for slow readers. */
 export type ResponsePace = Readonly<{
-  /** Time for a whole response. */
   answerMaxMs: number;
   /**
    * A client that reads fewer than `progressLeastBytes` in this time is cut. Larger pieces get proportionally more time.

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { refuse } from '../http/encode.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
 import {
@@ -17,7 +17,6 @@ import {
 
 /** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{
-  /** Name given by the uploader. */
   name: string | null;
   /** Media type, safe for a header. */
   type: string;
@@ -27,7 +26,6 @@ export type ReadableFile = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Storage of files. */
 export interface FileReader {
   /** @param cid - version 1, lower-case base32. @returns null for an unknown file. */
   open(cid: string): Promise<ReadableFile | null>;
@@ -35,7 +33,6 @@ export interface FileReader {
 
 export type IpfsServerOptions = ResponsePace &
   Readonly<{
-    /** Open files; beyond them requests get OVERLOADED. */
     openMax: number;
     /** The same per client address; clients behind a proxy share it. */
     openPerAddressMax: number;
@@ -69,14 +66,10 @@ export function ipfsRoutes(
     const view = isRaw ? asBlocks(blocks) : asFiles(files);
     return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
   };
-  const preflight: HttpHandler = (_request, response) => {
-    response.writeHead(204, preflightHeaders);
-    response.end();
-  };
   const verbs = new Map([
     ['GET', get],
     ['HEAD', get],
-    ['OPTIONS', preflight],
+    ['OPTIONS', preflightHandler(preflightHeaders)],
   ]);
   return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }
@@ -216,7 +209,6 @@ function fileHeaders(
   return headers;
 }
 
-/** Redirects to the canonical CID, so that a file is cached once. */
 function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {

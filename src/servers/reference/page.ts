@@ -1,6 +1,5 @@
 import { escapeHtml } from '../../base/text/escape-html.ts';
 
-/** The parts of an OpenAPI document that the page shows. */
 type Schema = Readonly<{
   type?: string | readonly string[];
   description?: string;
@@ -100,7 +99,6 @@ const sampleOf = ({ enum: values, default: absent, type, items }: Schema): unkno
   return items === undefined ? '…' : [sampleOf(items)];
 };
 
-/** Example request with the required parameters. */
 function curl({ path, verb, operation }: Endpoint, origin: string): string {
   const head = `curl -H "x-api-key: $SOLWAY_KEY"`;
   if (operation.requestBody === undefined) {

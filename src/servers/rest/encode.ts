@@ -27,7 +27,6 @@ const COMMON: OutgoingHttpHeaders = {
 /** Encoding yields to the event loop after this many characters. */
 const CHUNK_CHARS = 256 * 1024;
 
-/** Comma-separated items of a list. */
 async function* encodeChunks(items: readonly WritableJson[]): AsyncGenerator<Buffer<ArrayBuffer>, void> {
   let text = '';
   for (const [at, item] of items.entries()) {
@@ -40,7 +39,6 @@ async function* encodeChunks(items: readonly WritableJson[]): AsyncGenerator<Buf
   yield Buffer.from(text);
 }
 
-/** Success envelope. */
 export async function envelope({ message, result }: RestResponse): Promise<Buffer> {
   if (!Array.isArray(result)) return Buffer.from(writeJson({ success: true, message, result }));
   const pieces: Buffer[] = [Buffer.from(`{"success":true,"message":${writeJson(message)},"result":[`)];
@@ -48,7 +46,6 @@ export async function envelope({ message, result }: RestResponse): Promise<Buffe
   return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
-/** Response headers without content-length. */
 export function responseHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
   const retryAfter = outcome.failure?.retryAfter;
   return {

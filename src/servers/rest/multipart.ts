@@ -7,12 +7,10 @@ import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
 import { exemptFromTimeout } from '../http/connection.ts';
 
-/** Limits of an upload. */
 export type UploadLimits = Readonly<{
   fileMaxBytes: number;
   /** Bytes of the body besides the file: boundaries, part headers, other fields. */
   besideMaxBytes: number;
-  /** Parts of the body, including the file. */
   partsMax: number;
   partHeadersMax: number;
   partHeadersMaxBytes: number;
@@ -22,7 +20,6 @@ export type UploadLimits = Readonly<{
    */
   progressMs: number;
   progressLeastBytes: number;
-  /** Time for the whole body. */
   uploadMaxMs: number;
 }>;
 
@@ -43,7 +40,6 @@ const FILE_PART = 'file';
 /** Stored characters of a file's name and type. */
 const NAME_MAX = 255;
 
-/** Other fields are dropped. */
 const FIELD_MAX_BYTES = 1;
 
 const ignore = (): void => {};

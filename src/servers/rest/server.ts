@@ -13,7 +13,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { isJsonType, readBody } from '../http/decode.ts';
 import { refuse } from '../http/encode.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
 import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
@@ -56,10 +56,7 @@ export function restRoutes(
   return paths;
 }
 
-const preflight: HttpHandler = (_request, response) => {
-  response.writeHead(204, preflightHeaders);
-  response.end();
-};
+const preflight = preflightHandler(preflightHeaders);
 
 type BodyCount = { bytes: number };
 

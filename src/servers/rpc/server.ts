@@ -7,7 +7,7 @@ import { callerOf } from '../caller.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { readBody } from '../http/decode.ts';
 import { refuse } from '../http/encode.ts';
-import type { HttpHandler, HttpRoutes } from '../http/routes.ts';
+import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
 import { preflightHeaders, responseHeaders, send } from './encode.ts';
@@ -15,13 +15,9 @@ import { SingleCallResponder } from './responder.ts';
 
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   const post: HttpHandler = (request, response, query) => handle(calls, request, response, query);
-  const preflight: HttpHandler = (_request, response) => {
-    response.writeHead(204, preflightHeaders);
-    response.end();
-  };
   const verbs = new Map([
     ['POST', post],
-    ['OPTIONS', preflight],
+    ['OPTIONS', preflightHandler(preflightHeaders)],
   ]);
   return new Map([[calls.options.path, verbs]]);
 }

@@ -44,7 +44,6 @@ export const errorBody = (refusal: Failure | RpcError): Buffer =>
     ? Buffer.from(writeJson({ code: refusal.code, message: refusal.message, data: refusal.data }))
     : failureBody(refusal);
 
-/** Failures by the close code that `ws` proposes for invalid input. */
 const faults: Readonly<Record<number, FailureCode>> = {
   1002: 'MALFORMED_FRAME',
   1007: 'PARSE_ERROR',
