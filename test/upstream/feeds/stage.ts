@@ -30,7 +30,7 @@ export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
   /** Questions that the pool was asked. */
-  asked: readonly Call[];
+  requests: readonly Call[];
   /** Every log line so far. */
   logged: readonly string[];
   /** The slot that the pool's polls tell. */
@@ -57,12 +57,12 @@ export async function stage(
   options: SceneOptions = {},
 ): Promise<Scene> {
   const mocks = await Promise.all(behaviours.map((behaviour) => PubsubMock.start(behaviour)));
-  const asked: Call[] = [];
+  const requests: Call[] = [];
   const logged: string[] = [];
   let tip = 1_000;
   const pool: RpcClient & { status: () => readonly NodeFeedStatus[] } = {
     request: (call) => {
-      asked.push(call);
+      requests.push(call);
       const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
       const answer = options.answer?.(call.method, params) ?? tip;
       return Promise.resolve({ body: Buffer.from(JSON.stringify(answer)), errorCode: 0 });
@@ -92,7 +92,7 @@ export async function stage(
   return {
     feed,
     mocks,
-    asked,
+    requests,
     logged,
     networkSlot: (value) => {
       tip = value;
