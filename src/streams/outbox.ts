@@ -1,7 +1,102 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { FlushScheduler } from './flush-scheduler.ts';
-import { BATCH_MAX_BYTES, type Frame, WriteBatch } from './write-batch.ts';
+import type { NotificationFrame } from './notification.ts';
+
+/** A whole frame: bytes, or a notification that becomes bytes in the run it leaves in. */
+type Frame = Buffer | NotificationFrame;
+
+/** The most bytes of a run. */
+const BATCH_MAX_BYTES = 64 * 1024;
+
+/**
+ * Frames that leave together, as one piece of bytes. The same frames in the same order mostly leave for many sockets,
+ * one after the other: they are written once and shared. A run is written over the one before, unless that is kept.
+ */
+class WriteBatch {
+  #frames: Frame[] = [];
+  #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+  #start = 0;
+  #end = 0;
+  #joined: Buffer = this.#slab.subarray(0, 0);
+
+  /**
+   * Joins frames to a run.
+   * @param bytes - of all of them, at most RUN_MAX_BYTES.
+   * @returns the run, not to be modified; it stands until the next is joined, or for as long as it is kept.
+   */
+  join(frames: readonly Frame[], bytes: number): Buffer {
+    if (this.#isLast(frames)) return this.#joined;
+    if (this.#start + bytes > this.#slab.length) {
+      this.#slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
+      this.#start = 0;
+    }
+    this.#end = this.#start;
+    this.#frames.length = 0;
+    for (const frame of frames) this.#add(frame);
+    this.#joined = this.#slab.subarray(this.#start, this.#end);
+    return this.#joined;
+  }
+
+  /** The last run is not written over: somebody has not read all of it. */
+  retain(): void {
+    this.#start = this.#end;
+  }
+
+  #add(frame: Frame): void {
+    this.#frames.push(frame);
+    if (frame instanceof Uint8Array) this.#slab.set(frame, this.#end);
+    else frame.write(this.#slab, this.#end);
+    this.#end += frame.length;
+  }
+
+  #isLast(frames: readonly Frame[]): boolean {
+    if (frames.length !== this.#frames.length) return false;
+    for (let i = 0; i < frames.length; i++) if (frames[i] !== this.#frames[i]) return false;
+    return true;
+  }
+}
+
+/** What may have something to send by the end of a turn. */
+interface Flushable {
+  flush(): void;
+}
+
+/**
+ * Flushes all who asked for it, once in each turn of the event loop: what came for a socket from all that was
+ * read in the turn leaves in one write. A microtask would run after each thing that was read, and join less.
+ */
+export class FlushScheduler {
+  readonly #minIntervalMs: number;
+  #flushedAt = 0;
+  #scheduled: Flushable[] = [];
+  /** The list of the turn before, emptied, so that none is made anew. */
+  #reusable: Flushable[] = [];
+  readonly #flush = (): void => {
+    if (this.#minIntervalMs > 0) this.#flushedAt = performance.now();
+    const scheduled = this.#scheduled;
+    this.#scheduled = this.#reusable;
+    for (const one of scheduled) one.flush();
+    scheduled.length = 0;
+    this.#reusable = scheduled;
+  };
+
+  /**
+   * @param leastMs - between two flushes: turns that follow each other closely are flushed together, about so much
+   * later. 0 flushes every turn.
+   */
+  constructor(minIntervalMs = 0) {
+    this.#minIntervalMs = minIntervalMs;
+  }
+
+  /** Asks for a flush in this turn. Who asks twice is flushed twice. */
+  schedule(one: Flushable): void {
+    if (this.#scheduled.push(one) !== 1) return;
+    const remainingMs =
+      this.#minIntervalMs === 0 ? 0 : this.#flushedAt + this.#minIntervalMs - performance.now();
+    if (remainingMs > 0) setTimeout(this.#flush, remainingMs);
+    else setImmediate(this.#flush);
+  }
+}
 
 export type OutboxOptions = Readonly<{
   /**
@@ -18,7 +113,7 @@ export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 export type SendBacklog = Readonly<{ bytes: number; messages: number }>;
 
 /** What a frame that waits takes beside its own bytes, about: a flood of tiny ones is a flood all the same. */
-export const FRAME_OVERHEAD_BYTES = 200;
+const FRAME_OVERHEAD_BYTES = 200;
 
 const EMPTY = Buffer.alloc(0);
 

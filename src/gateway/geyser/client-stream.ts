@@ -4,9 +4,8 @@ import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-de
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
-import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import type { GeyserStream, OpenedStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
 import type { RequestContext } from '../request-context.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 import type { Admission } from '../admission.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { ConnectionLimit } from '../limits/connection-limit.ts';

@@ -13,16 +13,15 @@ import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { encodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { Slot } from '../../solana/units.ts';
 import { Channel } from '../geyser/channel.ts';
-import { CreatedAt } from '../geyser/created-at.ts';
 import { compileDeshredFilters, compileFilters, type Filters } from '../geyser/filters/compile.ts';
-import type { StreamRpc, UnaryRpc } from '../geyser/geyser-handler.ts';
+import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from '../geyser/geyser-handler.ts';
 import type { GeyserSink } from '../geyser/geyser-sink.ts';
-import type { OpenedStream, StreamOpener } from '../geyser/stream-opener.ts';
+import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 import { SubscribeDeshredTransaction, SubscribeTransaction } from './shred-update.ts';
 
-export type DeshredHubOptions = Readonly<{
+type DeshredHubOptions = Readonly<{
   /** What GetVersion answers: JSON text. */
   version: string;
 }>;

@@ -5,7 +5,7 @@ import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 
-export type DeshredMergeLimits = Readonly<{
+type DeshredMergeLimits = Readonly<{
   /** Slots of which is remembered what was told; those that nothing was heard of for longest are forgotten. */
   slotsTracked: number;
   /** Transactions, and as many batches, that are remembered of one slot; beyond it they may be told twice. */

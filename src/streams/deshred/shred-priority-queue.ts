@@ -18,7 +18,7 @@ export type ShredPriorityOptions = Readonly<{
 }>;
 
 /** The same when nothing else is said. */
-export const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
+const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
   shredsPerTick: 8,
   waitMaxMs: 100,
 };

@@ -1,9 +1,32 @@
 import type { Failure } from '../../protocol/errors.ts';
-import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
+import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
+
+/** A stream as a hub knows it: no key, no limits of a plan. */
+export interface OpenedStream {
+  /**
+   * Replaces what the stream wants.
+   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with what the wire's other servers say.
+   */
+  request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
+  /** Harmless when it is over. */
+  close(): void;
+}
+
+/** A hub: what one event goes into and many streams come out of. */
+export interface StreamOpener {
+  /** @throws GrpcError UNIMPLEMENTED for streams that it does not have. */
+  open(rpc: StreamRpc, sink: GeyserSink): OpenedStream;
+  /**
+   * @param request - the encoded request message.
+   * @returns the encoded answer.
+   * @throws GrpcError; InvalidProtobuf where the request is no message.
+   */
+  unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
+}
 
 /** Calls that end with one answer. Source: geyser.proto, `service Geyser`. */
 export const unaryRpcs = [
@@ -66,4 +89,31 @@ export interface GeyserHandler {
    * @throws Failure as `open`; GrpcError with what the wire's other servers say; InvalidProtobuf.
    */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A door that asks for no key and sets no limits of a plan, as that of a node. */
+export class UnauthenticatedHandler implements GeyserHandler {
+  readonly #opener: StreamOpener;
+
+  constructor(opener: StreamOpener) {
+    this.#opener = opener;
+  }
+
+  open(_caller: unknown, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
+    const stream = this.#opener.open(rpc, sink);
+    return {
+      isUrgent: false,
+      bounds: requestBounds,
+      request: (request) => stream.request(request),
+      recordSent: () => {},
+      recordReceived: () => 0,
+      close: () => stream.close(),
+    };
+  }
+
+  admit(): void {}
+
+  async unary(_caller: unknown, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+    return this.#opener.unary(rpc, request);
+  }
 }

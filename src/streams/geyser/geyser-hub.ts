@@ -6,7 +6,7 @@ import type { Slot } from '../../solana/units.ts';
 import { ChainView } from './chain-view.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
-import type { StreamRpc, UnaryRpc } from './geyser-handler.ts';
+import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
 import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
@@ -16,11 +16,9 @@ import {
   unfilteredSource,
 } from './geyser-source.ts';
 import { HubStream } from './hub-stream.ts';
-import { type Level, levelOfStatus } from './level.ts';
 import { ReplayScheduler } from './replay-scheduler.ts';
-import type { RawContent, SlotContent } from './slot-content.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
 import { SlotStore } from './slot-store.ts';
-import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { respondUnary } from './unary-responses.ts';
 
 /** What streams are ended with that were told what counts no more. */

@@ -1,6 +1,5 @@
 import type { Slot } from '../../solana/units.ts';
-import type { Level } from './level.ts';
-import { SlotContent } from './slot-content.ts';
+import { type Level, SlotContent } from './slot-content.ts';
 
 export type SlotStoreLimits = Readonly<{
   /** Slots behind the newest one that a stream may begin at; 0: no stream may begin in the past. */

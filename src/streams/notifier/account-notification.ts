@@ -1,4 +1,4 @@
-import type { WritableJson } from '../../base/json.ts';
+import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { accountOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
@@ -10,7 +10,12 @@ import {
 import type { AccountLookup } from '../../solana/parsed/account/parsed-account.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
 import { lamports, type Slot } from '../../solana/units.ts';
-import { resultIn } from './result-json.ts';
+
+/** The bytes of a `params.result`. */
+export const resultOf = (value: WritableJson): Buffer => Buffer.from(writeJson(value));
+
+/** The same with the slot in which it is true. Source: Agave rpc-client-types/src/response.rs, `Response`. */
+export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ context: { slot }, value });
 
 /** What stands in the place of data that base58 would take too long for. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';

@@ -5,7 +5,7 @@ import type { Block, ExecutedTransaction } from '../../solana/block.ts';
 import { blockOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
 import { encodeBlock } from '../../solana/encoding/ui-block.ts';
 import type { Slot } from '../../solana/units.ts';
-import { resultIn } from './result-json.ts';
+import { resultIn } from './account-notification.ts';
 
 /** How a `block` subscription shows blocks. */
 export type BlockShape = TransactionView &

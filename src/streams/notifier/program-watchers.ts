@@ -7,7 +7,7 @@ import type { Address } from '../../solana/address.ts';
 import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
-import { WatchIndex } from './watch-index.ts';
+import { WatchIndex } from './account-watchers.ts';
 
 type Watcher = Readonly<{
   filters: readonly AccountFilter[];

@@ -3,9 +3,9 @@ import type { Signature } from '../../solana/signature.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
-import { resultIn } from './result-json.ts';
+import { resultIn } from './account-notification.ts';
+import { WatchIndex } from './account-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
-import { WatchIndex } from './watch-index.ts';
 
 /** Where a transaction landed and what came of it. */
 export type SignatureStatus = Readonly<{ slot: Slot; err: TransactionError | null }>;

@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { FeedListener } from '../feed.ts';
 import type { GossipVote, LedgerEvent, SlotStats } from '../ledger-event.ts';
-import { resultOf } from './result-json.ts';
+import { resultOf } from './account-notification.ts';
 
 /** Everybody who watches one thing that has no variants. */
 class WatcherSet {

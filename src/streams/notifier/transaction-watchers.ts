@@ -7,9 +7,12 @@ import {
 import type { Address } from '../../solana/address.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { FeedListener } from '../feed.ts';
-import type { TransactionNotification } from './transaction-notification.ts';
-import { type TransactionShape, transactionShape } from './transaction-result.ts';
-import { WatchIndex } from './watch-index.ts';
+import { WatchIndex } from './account-watchers.ts';
+import {
+  type TransactionNotification,
+  type TransactionShape,
+  transactionShape,
+} from './transaction-notification.ts';
 
 type Watcher = Readonly<{
   filter: TransactionFilter;
