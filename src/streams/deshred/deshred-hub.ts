@@ -22,7 +22,7 @@ import { shredStageRequest } from './shred-stage-request.ts';
 import { SubscribeDeshredTransaction, SubscribeTransaction } from './shred-update.ts';
 
 type DeshredHubOptions = Readonly<{
-  /** What GetVersion answers: JSON text. */
+  /** Response of GetVersion, as JSON text. */
   version: string;
 }>;
 
@@ -44,8 +44,8 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
   /**
-   * Transactions of each slot that were told so far. It is the next one's index: clients in reconnect mode take two of
-   * a slot with the same index for one. Source: yellowstone-grpc-client, `dedup.rs`.
+   * Emitted transactions per slot: the index of the next one. Reconnecting clients deduplicate by slot and
+   * index. Source: yellowstone-grpc-client, `dedup.rs`.
    */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
@@ -54,7 +54,6 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     this.#options = { version: '{}', ...options };
   }
 
-  /** Streams that are open. */
   get size(): number {
     return this.#streams.size;
   }
@@ -90,16 +89,15 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     return stream;
   }
 
-  /** @throws GrpcError UNIMPLEMENTED for questions about the chain, which others answer; InvalidProtobuf. */
+  /** @throws GrpcError UNIMPLEMENTED for chain queries; InvalidProtobuf. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
     if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
-    // Nothing is replayed.
+    // There is no replay.
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
     throw new GrpcError('UNIMPLEMENTED', 'method disabled');
   }
 
-  /** Ends every stream. */
   close(status: GrpcStatus): void {
     for (const stream of [...this.#streams]) stream.end(status);
   }
@@ -142,7 +140,6 @@ function memberStream(
   });
 }
 
-/** One stream of any dialect. */
 class HubStream implements OpenedStream {
   readonly #sink: GeyserSink;
   readonly #onRequest: (request: Request) => void;

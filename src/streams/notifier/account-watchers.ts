@@ -4,7 +4,7 @@ import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
 
-/** Watchers by the key they wait for, so that an event finds its own without asking all the others. */
+/** Watchers by key, so that an event finds its watchers directly. */
 export class WatchIndex<Key, Watcher> {
   readonly #byKey = new Map<Key, Set<Watcher>>();
 
@@ -29,7 +29,6 @@ export class WatchIndex<Key, Watcher> {
     return this.#byKey.has(key);
   }
 
-  /** undefined when nobody waits for the key. */
   of(key: Key): ReadonlySet<Watcher> | undefined {
     return this.#byKey.get(key);
   }
@@ -37,7 +36,6 @@ export class WatchIndex<Key, Watcher> {
 
 type Watcher = Readonly<{ encoding: AccountEncoding; listener: FeedListener }>;
 
-/** Who watches which account. */
 export class AccountWatchers {
   readonly #byAddress = new WatchIndex<Address, Watcher>();
 

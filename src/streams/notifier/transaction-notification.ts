@@ -10,7 +10,6 @@ import type { TokenBalance, TransactionMeta } from '../../solana/transaction/tra
 import type { Slot } from '../../solana/units.ts';
 import { resultIn, resultOf } from './account-notification.ts';
 
-/** How a `transaction` subscription shows transactions. */
 export type TransactionShape = Pick<
   SubscriptionOf<'transaction'>,
   'dialect' | 'encoding' | 'details' | 'rewards' | 'maxVersion'
@@ -20,7 +19,7 @@ export type TransactionShape = Pick<
     name: string;
   }>;
 
-/** The shape in which a subscription is told transactions: what is asked of encoding, and nothing of which ones. */
+/** The encoding options of a subscription, without its filter. */
 export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
   const { dialect, encoding, details, rewards, maxVersion } = subscription;
   return {
@@ -33,7 +32,6 @@ export function transactionShape(subscription: SubscriptionOf<'transaction'>): T
   };
 }
 
-/** What is shown of a transaction. */
 type TransactionSource = Readonly<{
   slot: Slot;
   index: number;
@@ -54,7 +52,9 @@ function encode(
 
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
-/** `{transaction?, signature, slot, transactionIndex}`. Versions that the client does not understand are not told. */
+/**
+ * `{transaction?, signature, slot, transactionIndex}`. Null for a version that the client does not support.
+ */
 function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
   const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
   if ('unsupportedVersion' in encoded) return null;
@@ -74,12 +74,12 @@ const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJso
     ? { error: { UnsupportedTransactionVersion: encoded.unsupportedVersion } }
     : { transaction: encoded.json };
 
-/** A transaction in the shape of a public dialect (reference §3.3); null when that does not tell it. */
+/** A transaction in the shape of a public dialect (reference §3.3); null if that omits it. */
 function transactionResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
   return shape.dialect === 'helius' ? heliusResult(source, shape) : whirligigResult(source, shape);
 }
 
-/** Only fees were charged: loading failed, so nothing ran and nothing was logged. */
+/** With a loading failure only fees are charged: nothing is executed or logged. */
 function wasExecuted({ err, logMessages }: TransactionMeta): boolean {
   if (logMessages === null) return false;
   if (err === null || logMessages.length > 0) return true;
@@ -94,7 +94,7 @@ const changed = (balances: Balances, others: Balances): TokenBalance[] =>
       !others?.some((other) => other.accountIndex === accountIndex && other.amount === amount),
   );
 
-/** The owners of the token accounts of a transaction, or of those whose balance it changed. */
+/** Owners of a transaction's token accounts, or of those with a changed balance. */
 function tokenOwners(
   { preTokenBalances, postTokenBalances }: TransactionMeta,
   mode: TokenAccountMode,
@@ -106,10 +106,10 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** A transaction of a slot, written once for all who want the same of it. */
+/** A transaction, encoded once per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
-  /** Its place in the block. */
+  /** Index in the block. */
   readonly index: number;
   readonly executed: ExecutedTransaction;
   readonly isVote: boolean;
@@ -127,7 +127,7 @@ export class TransactionNotification {
     this.signature = executed.transaction.signatures[0];
   }
 
-  /** Every key of its message, static and loaded, and, but for `none`, owners of its token accounts. */
+  /** All static and loaded keys and, unless `none`, token account owners. */
   keys(mode: TokenAccountMode): ReadonlySet<Address> {
     const existing = this.#keys.get(mode);
     if (existing !== undefined) return existing;
@@ -138,7 +138,7 @@ export class TransactionNotification {
     return keys;
   }
 
-  /** `{context, value: {signature, err, logs}}`; null when it was not run. */
+  /** `{context, value: {signature, err, logs}}`; null if it was not executed. */
   logsResult(): Buffer | null {
     if (this.#logsResult === undefined) this.#logsResult = this.#writeLogs();
     return this.#logsResult;
@@ -150,7 +150,7 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** The transaction as a `transaction` subscription shows it; null when it is not told in this shape. */
+  /** Null if the shape omits it. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;
