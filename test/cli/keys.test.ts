@@ -118,11 +118,7 @@ describe('solway keys', () => {
       2,
       '--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m',
     ],
-    [
-      ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
-      2,
-      'The expiry must be in the future',
-    ],
+    [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], 2, 'The expiry must be in the future'],
     [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
     [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
     [
@@ -137,7 +133,11 @@ describe('solway keys', () => {
       2,
       '--overlap is a number of hours such as 24, 0.5 or 0',
     ],
-    [['keys', 'rotate', '11111111', '--overlap', '9999'], 2, 'The overlap of a rotation must be 0 to 90 days'],
+    [
+      ['keys', 'rotate', '11111111', '--overlap', '9999'],
+      2,
+      'The overlap of a rotation must be 0 to 90 days',
+    ],
     [
       ['keys', 'create', '--name', 'x', '--plan', 'gold'],
       2,

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { GrpcServer } from '../../src/servers/grpc/server.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
-import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated-handler.ts';
+import { UnauthenticatedHandler } from '../../src/streams/geyser/geyser-handler.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import {

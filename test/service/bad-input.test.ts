@@ -346,7 +346,11 @@ async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[n
   return [status, /^\{.*\n/m.exec(text)?.[0] ?? ''];
 }
 
-const LATE = refusal(-32049, 'Request timeout: the request did not arrive completely in time', '{"code":"REQUEST_TIMEOUT"}');
+const LATE = refusal(
+  -32049,
+  'Request timeout: the request did not arrive completely in time',
+  '{"code":"REQUEST_TIMEOUT"}',
+);
 const MALFORMED = refusal(-32057, 'The HTTP request is malformed', '{"code":"MALFORMED_HTTP"}');
 
 describe('bytes on a socket', () => {

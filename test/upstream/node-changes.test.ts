@@ -61,7 +61,9 @@ describe('changing nodes of a running pool', () => {
     scene = await stage([healthy()], limits);
     const second = configOf('second', await another(healthy()));
     const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
-    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('invalid node header');
+    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow(
+      'invalid node header',
+    );
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
   });
 

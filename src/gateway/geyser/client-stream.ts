@@ -10,9 +10,8 @@ import {
   filtersCount,
   pubkeysCount,
 } from '../../streams/geyser/filters/request-size.ts';
-import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import type { GeyserStream, OpenedStream, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import type { KeyUse } from '../auth/key-rules.ts';
 import type { LoadedKey } from '../auth/key-state.ts';

@@ -5,11 +5,11 @@ import type { Caller, ClientInfo } from '../../protocol/request-handler.ts';
 import type {
   GeyserHandler,
   GeyserStream,
+  StreamOpener,
   StreamRpc,
   UnaryRpc,
 } from '../../streams/geyser/geyser-handler.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { ClientStream } from './client-stream.ts';

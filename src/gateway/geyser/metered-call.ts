@@ -6,7 +6,7 @@ import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import type { StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 import type { Admission } from '../admission.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { ConnectionLimit } from '../limits/connection-limit.ts';

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
-import type { FlushScheduler } from '../../streams/flush-scheduler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import type { FlushScheduler } from '../../streams/outbox.ts';
 import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, writeHead } from './batches.ts';
 
 export type OutboxOptions = Readonly<{

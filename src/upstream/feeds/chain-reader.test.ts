@@ -13,41 +13,41 @@ afterEach(() => {
 const read = Promise.resolve({} as Block);
 
 /** A cache with blocks of these sizes at slots 1, 2, … */
-function keep(...bytes: number[]): BlockCache {
-  const kept = new BlockCache({ blocksMax: 3, bytesMax: 100, idleMs: 1_000 });
+function cacheOf(...bytes: number[]): BlockCache {
+  const cache = new BlockCache({ blocksMax: 3, bytesMax: 100, idleMs: 1_000 });
   for (const [at, size] of bytes.entries()) {
-    kept.set(slot(at + 1), read);
-    kept.setSize(slot(at + 1), size);
+    cache.set(slot(at + 1), read);
+    cache.setSize(slot(at + 1), size);
   }
-  return kept;
+  return cache;
 }
 
-const has = (kept: BlockCache, ...slots: number[]): boolean[] =>
-  slots.map((one) => kept.get(slot(one)) !== undefined);
+const has = (cache: BlockCache, ...slots: number[]): boolean[] =>
+  slots.map((one) => cache.get(slot(one)) !== undefined);
 
-it('keeps so many, and those that were asked for last', () => {
-  const kept = keep(1, 1, 1);
-  kept.get(slot(1));
-  kept.set(slot(4), read);
-  expect(has(kept, 1, 2, 3, 4)).toEqual([true, false, true, true]);
+it('caches a limited number of blocks, least recently used first out', () => {
+  const cache = cacheOf(1, 1, 1);
+  cache.get(slot(1));
+  cache.set(slot(4), read);
+  expect(has(cache, 1, 2, 3, 4)).toEqual([true, false, true, true]);
 });
 
-it('keeps so many bytes, but always the newest', () => {
-  expect(has(keep(60, 50), 1, 2)).toEqual([false, true]);
-  expect(has(keep(10, 1_000), 1, 2)).toEqual([false, true]);
-  const kept = keep(60, 30);
-  kept.delete(slot(1));
-  kept.set(slot(3), read);
-  kept.setSize(slot(3), 70);
-  expect(has(kept, 2, 3)).toEqual([true, true]);
+it('limits the cached bytes but keeps the newest block', () => {
+  expect(has(cacheOf(60, 50), 1, 2)).toEqual([false, true]);
+  expect(has(cacheOf(10, 1_000), 1, 2)).toEqual([false, true]);
+  const cache = cacheOf(60, 30);
+  cache.delete(slot(1));
+  cache.set(slot(3), read);
+  cache.setSize(slot(3), 70);
+  expect(has(cache, 2, 3)).toEqual([true, true]);
 });
 
-it('forgets all when nobody asks for a while', () => {
-  const kept = keep(1, 1);
+it('clears the cache when idle', () => {
+  const cache = cacheOf(1, 1);
   vi.advanceTimersByTime(900);
-  kept.get(slot(1));
+  cache.get(slot(1));
   vi.advanceTimersByTime(900);
-  expect(kept.size).toBe(2);
+  expect(cache.size).toBe(2);
   vi.advanceTimersByTime(100);
-  expect(kept.size).toBe(0);
+  expect(cache.size).toBe(0);
 });

@@ -1,71 +1,46 @@
 /** Limits of the feeds. Times in milliseconds, sizes in bytes. */
-export type FeedLimits = Readonly<{
+export const feedLimits = {
   /** From connect until the node accepts the slot subscription. */
-  handshakeTimeoutMs: number;
-  messageMaxBytes: number;
-  /** Longest request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
-  requestMaxBytes: number;
-  pingIntervalMs: number;
-  pongTimeoutMs: number;
-  ackTimeoutMs: number;
-  /**
-   * Timeout of `open`: longer than one node may take, shorter than clients wait, including a failed Geyser
-   * attempt.
-   */
-  openTimeoutMs: number;
-  /** Subscriptions per connection; beyond it, another connection opens. */
-  connectionSubscriptionsMax: number;
-  nodeConnectionsMax: number;
-  /** How long a connection may report no new slot while the network advances. */
-  stallMs: number;
-  lagMaxSlots: number;
-  /** Backoff after a failed connection; doubles with each failure. */
-  reconnectMs: number;
-  reconnectMaxMs: number;
-  /** Concurrent moves to another node. */
-  movesMax: number;
-  /** Time to attach to another node and to fill the gap. */
-  gapTimeoutMs: number;
-  /** Longest gap that is filled, in slots. */
-  gapBlocksMax: number;
-  /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
-  gapMarginSlots: number;
-  gapFillsMax: number;
-  /** Notifications per subscription buffered during a gap fill. */
-  heldMax: number;
-  /** Remembered messages per subscription, for deduplication. */
-  seenMax: number;
-  blocksKept: number;
-  /** Size of the cached blocks, as received. */
-  blocksKeptBytes: number;
-  blockReadsMax: number;
-  /** Lag after which block subscriptions fail. */
-  followerLagMaxSlots: number;
-}>;
-
-export const feedLimits: FeedLimits = {
   handshakeTimeoutMs: 4_000,
   messageMaxBytes: 128 * 1024 * 1024,
+  /** Longest request. Source: Agave rpc/src/rpc_pubsub_service.rs, `max_frame_size`. */
   requestMaxBytes: 4_096,
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
+  /**
+   * Timeout of `open`: longer than one node may take, shorter than clients wait, including a failed Geyser
+   * attempt.
+   */
   openTimeoutMs: 9_000,
+  /** Subscriptions per connection; beyond it, another connection opens. */
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
+  /** How long a connection may report no new slot while the network advances. */
   stallMs: 5_000,
   lagMaxSlots: 50,
+  /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
+  /** Concurrent moves to another node. */
   movesMax: 64,
+  /** Time to attach to another node and to fill the gap. */
   gapTimeoutMs: 120_000,
+  /** Longest gap that is filled, in slots. */
   gapBlocksMax: 600,
+  /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
   gapMarginSlots: 8,
   gapFillsMax: 16,
+  /** Notifications per subscription buffered during a gap fill. */
   heldMax: 20_000,
+  /** Remembered messages per subscription, for deduplication. */
   seenMax: 20_000,
   blocksKept: 64,
+  /** Size of the cached blocks, as received. */
   blocksKeptBytes: 128 * 1024 * 1024,
   blockReadsMax: 4,
+  /** Lag after which block subscriptions fail. */
   followerLagMaxSlots: 600,
 };
+
+export type FeedLimits = Readonly<typeof feedLimits>;

@@ -8,8 +8,8 @@ const bytesOf = (number: number, length: number): Uint8Array =>
     createHash('sha512').update(`${number}`).digest(),
   ]).subarray(0, length);
 
-describe('seen keys', () => {
-  it('take each key once, however many there are', () => {
+describe('SeenKeys', () => {
+  it('accepts each of many keys once', () => {
     const seen = new SeenKeys(100_000);
     const keys = Array.from({ length: 20_000 }, (_, at) => bytesOf(at, 64));
     expect(keys.every((key) => seen.raise(key, null, 1))).toBe(true);
@@ -17,7 +17,7 @@ describe('seen keys', () => {
     expect(seen.size).toBe(20_000);
   });
 
-  it('tell keys apart that differ in one bit, in either part', () => {
+  it('distinguishes keys that differ in one bit of either part', () => {
     const seen = new SeenKeys(100_000);
     const [address, signature] = [bytesOf(1, 32), bytesOf(2, 64)];
     expect(seen.raise(address, signature, 1)).toBe(true);
@@ -30,13 +30,13 @@ describe('seen keys', () => {
     expect(seen.raise(address, null, 1)).toBe(true);
   });
 
-  it('tell addresses apart that were made so that words of theirs cancel each other', () => {
+  it('distinguishes addresses crafted so that their words cancel out', () => {
     // Inverse of value ^ (value >>> 15), applied to the highest bit.
     const turned = (word: number): number => {
       const value = (word ^ (word >>> 15) ^ 0x8000_0000) >>> 0;
       return (value ^ (value >>> 15) ^ (value >>> 30)) >>> 0;
     };
-    let told = 0;
+    let newCount = 0;
     for (let run = 0; run < 2_000; run++) {
       const seen = new SeenKeys(100_000);
       const [root, signature] = [bytesOf(run, 32), bytesOf(run + 1, 64)];
@@ -46,13 +46,13 @@ describe('seen keys', () => {
         const bits = Array.from({ length: 8 }, (_, at) => at).filter((at) => (words >> at) & 1);
         if (bits.length % 2 === 1) continue;
         for (const at of bits) address.writeUInt32LE(turned(address.readUInt32LE(at * 4)), at * 4);
-        if (seen.raise(address, signature, 1)) told++;
+        if (seen.raise(address, signature, 1)) newCount++;
       }
     }
-    expect(told).toBe(2_000 * 128);
+    expect(newCount).toBe(2_000 * 128);
   });
 
-  it('count', () => {
+  it('counts', () => {
     const seen = new SeenKeys(10);
     const key = bytesOf(1, 32);
     expect([1, 1, 2, 1, 2, 4, 3].map((to) => seen.raise(key, null, to))).toEqual([
@@ -66,7 +66,7 @@ describe('seen keys', () => {
     ]);
   });
 
-  it('take for new, each time, what they have no room for', () => {
+  it('treats keys beyond the limit as new each time', () => {
     const seen = new SeenKeys(3);
     const taken = [1, 2, 3, 4, 5, 4, 3].map((number) => seen.raise(bytesOf(number, 64), null, 1));
     expect(taken).toEqual([true, true, true, true, true, true, false]);

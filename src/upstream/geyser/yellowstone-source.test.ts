@@ -4,44 +4,44 @@ import { Backfills } from './yellowstone-source.ts';
 
 /** Backfills whose replays the test completes. */
 function start(max: number) {
-  const tellings: { from: bigint; end: () => void }[] = [];
+  const replays: { from: bigint; end: () => void }[] = [];
   const backfills = new Backfills(
     max,
-    (from) => new Promise((resolve) => tellings.push({ from, end: resolve })),
+    (from) => new Promise((resolve) => replays.push({ from, end: resolve })),
   );
-  const froms = (): bigint[] => tellings.map(({ from }) => from);
-  return { backfills, tellings, froms };
+  const froms = (): bigint[] => replays.map(({ from }) => from);
+  return { backfills, replays, froms };
 }
 
 const from = (slot: number, isCancelled = false) => ({ from: slotOf(BigInt(slot)), isCancelled });
 
-describe('old slots that many ask for at once', () => {
-  it('are told once for all who wait for their turn, from the oldest on', async () => {
-    const { backfills, tellings, froms } = start(2);
+describe('Backfills', () => {
+  it('shares one queued replay from the oldest requested slot', async () => {
+    const { backfills, replays, froms } = start(2);
     const first = [backfills.add(from(9)), backfills.add(from(8))];
     const joint = [7, 3, 5].map((slot) => backfills.add(from(slot)));
     expect(froms()).toEqual([9n, 8n]);
-    tellings[1]?.end();
+    replays[1]?.end();
     await first[1];
     expect(froms()).toEqual([9n, 8n, 3n]);
     const later = backfills.add(from(6));
-    tellings[2]?.end();
+    replays[2]?.end();
     await Promise.all(joint);
     expect(froms()).toEqual([9n, 8n, 3n, 6n]);
-    for (const { end } of tellings) end();
+    for (const { end } of replays) end();
     await Promise.all([...first, later]);
   });
 
-  it('are not told for those who have gone', async () => {
-    const { backfills, tellings, froms } = start(1);
+  it('skips replays for cancelled waiters', async () => {
+    const { backfills, replays, froms } = start(1);
     const first = backfills.add(from(9));
-    const gone = from(1);
-    const waits = [backfills.add(gone), backfills.add(from(4))];
-    gone.isCancelled = true;
-    tellings[0]?.end();
+    const cancelled = from(1);
+    const waits = [backfills.add(cancelled), backfills.add(from(4))];
+    cancelled.isCancelled = true;
+    replays[0]?.end();
     await first;
     expect(froms()).toEqual([9n, 4n]);
-    tellings[1]?.end();
+    replays[1]?.end();
     await Promise.all(waits);
     const alone = backfills.add({ from: slotOf(2n), isCancelled: true });
     await alone;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { DropReport, noStats } from './deshred-stats.ts';
 
-it('tells what was dropped since the last time, as a warning where it is much, and of nothing nothing', () => {
+it('reports drops since the last report, as a warning above a threshold, and nothing without drops', () => {
   const shreds = noStats();
   const counts = { malformed: 0, unknown: 0, unresolved: 0 };
   const lines: { level: number; dropped: unknown }[] = [];

@@ -26,31 +26,7 @@ export type DropReason =
   /** Set or shred limit of the slot reached. */
   | 'slotFull';
 
-export type DeshredStats = {
-  packets: number;
-  /** Verified new shreds. */
-  accepted: number;
-  drops: Record<DropReason, number>;
-  /** Packets that waited for the slot's leader. */
-  pending: number;
-  /** Verified ed25519 signatures. */
-  signatures: number;
-  recoveredSets: number;
-  recoveredShreds: number;
-  /** Sets whose code shreds contradict the signed root. */
-  unrecoverableSets: number;
-  /** Sets whose chained root differs from the previous set. */
-  brokenChains: number;
-  batches: number;
-  /** Block markers and empty batches. */
-  markers: number;
-  malformedBatches: number;
-  slotsCompleted: number;
-  /** Slots evicted before completion. */
-  slotsGivenUp: number;
-};
-
-const noDrops = (): DeshredStats['drops'] => ({
+const noDrops = (): Record<DropReason, number> => ({
   Length: 0,
   Variant: 0,
   Index: 0,
@@ -71,22 +47,31 @@ const noDrops = (): DeshredStats['drops'] => ({
   slotFull: 0,
 });
 
-export const noStats = (): DeshredStats => ({
+export const noStats = () => ({
   packets: 0,
+  /** Verified new shreds. */
   accepted: 0,
   drops: noDrops(),
+  /** Packets that waited for the slot's leader. */
   pending: 0,
+  /** Verified ed25519 signatures. */
   signatures: 0,
   recoveredSets: 0,
   recoveredShreds: 0,
+  /** Sets whose code shreds contradict the signed root. */
   unrecoverableSets: 0,
+  /** Sets whose chained root differs from the previous set. */
   brokenChains: 0,
   batches: 0,
+  /** Block markers and empty batches. */
   markers: 0,
   malformedBatches: 0,
   slotsCompleted: 0,
+  /** Slots evicted before completion. */
   slotsGivenUp: 0,
 });
+
+export type DeshredStats = ReturnType<typeof noStats>;
 
 type Losses = Readonly<{
   shreds: Readonly<Pick<DeshredStats, 'drops'>> | null;

@@ -27,7 +27,7 @@ const parsed = (packet: Uint8Array): Shred => {
   return shred;
 };
 
-it('looks at so many forged signatures a second only, and goes on with the true ones a moment later', () => {
+it('limits the verification of invalid signatures and verifies valid ones afterwards', () => {
   let now = 0;
   let nth = 0;
   const verifier = new ShredVerifier({ ...deshredLimits, forgedPerSecondMax: 1_000 }, () => now);

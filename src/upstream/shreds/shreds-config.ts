@@ -1,5 +1,3 @@
-import type { GrpcStreamLimits } from '../geyser/grpc-stream.ts';
-
 export type UdpShredsConfig = Readonly<{
   /** IPv4 or IPv6. */
   host: string;
@@ -35,75 +33,41 @@ export type ShredsConfig = Readonly<{
 export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
 
 /** Memory limits of the deshredder. */
-export type DeshredLimits = Readonly<{
+export const deshredLimits = {
   /** Slots with shreds; beyond it, the leader with most slots loses one. */
-  slotsMax: number;
+  slotsMax: 64,
   /** Data shreds, and as many code shreds. */
-  shredsPerSlotMax: number;
-  fecSetsPerSlotMax: number;
+  shredsPerSlotMax: 32_768,
+  fecSetsPerSlotMax: 2_048,
   /** Shreds in bytes; beyond it, the largest slot is evicted. */
-  bytesMax: number;
+  bytesMax: 128 * 1024 * 1024,
   /**
    * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
    * is ahead excludes no other. The status of all slots in the window is remembered.
    */
-  slotsAheadMax: number;
-  slotsBehindMax: number;
-  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
-  staleMs: number;
-  /** Packets with an unknown leader, in bytes; beyond it, the oldest is evicted. */
-  heldBytesMax: number;
-  /** Remembered invalid signatures. */
-  rejectedMax: number;
-  /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
-  forgedPerSecondMax: number;
-  /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
-  unjudgedBytesMax: number;
-}>;
-
-export const deshredLimits: DeshredLimits = {
-  slotsMax: 64,
-  shredsPerSlotMax: 32_768,
-  fecSetsPerSlotMax: 2_048,
-  bytesMax: 128 * 1024 * 1024,
   slotsAheadMax: 256,
   slotsBehindMax: 256,
+  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
   staleMs: 10_000,
+  /** Packets with an unknown leader, in bytes; beyond it, the oldest is evicted. */
   heldBytesMax: 8 * 1024 * 1024,
+  /** Remembered invalid signatures. */
   rejectedMax: 4_096,
+  /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
   forgedPerSecondMax: 2_000,
+  /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
   unjudgedBytesMax: 16 * 1024 * 1024,
 };
 
-/** Limits of the shred stage. Times in milliseconds, sizes in bytes. */
-export type ShredLimits = GrpcStreamLimits &
-  Readonly<{
-    /** Requested UDP receive buffer; the kernel may grant less. */
-    receiveBufferBytes: number;
-    /** Tracked slots, for deduplication. */
-    slotsTracked: number;
-    /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
-    seenPerSlotMax: number;
-    /** Cached lookup tables, up to 8,248 bytes each. */
-    tablesMax: number;
-    /** Queued reads of unknown tables; beyond it, they are not requested. */
-    tablesWaitingMax: number;
-    /** Batching delay of table reads, 100 tables per request. */
-    tablesGatherMs: number;
-    /** Concurrent table requests. */
-    tableReadsMax: number;
-    /** Pause before a missing or failed table is requested again. */
-    tableAbsentMs: number;
-    /** Poll interval of the epoch. */
-    scheduleIntervalMs: number;
-    /** Retry delay after a failed read; doubles with each failure. */
-    scheduleRetryMs: number;
-    scheduleRetryMaxMs: number;
-  }>;
+export type DeshredLimits = Readonly<typeof deshredLimits>;
 
-export const shredLimits: ShredLimits = {
+/** Limits of the shred stage. Times in milliseconds, sizes in bytes. */
+export const shredLimits = {
+  /** Requested UDP receive buffer; the kernel may grant less. */
   receiveBufferBytes: 8 * 1024 * 1024,
+  /** Tracked slots, for deduplication. */
   slotsTracked: 64,
+  /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -113,12 +77,21 @@ export const shredLimits: ShredLimits = {
   stallMs: 10_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
+  /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
+  /** Queued reads of unknown tables; beyond it, they are not requested. */
   tablesWaitingMax: 10_000,
+  /** Batching delay of table reads, 100 tables per request. */
   tablesGatherMs: 10,
+  /** Concurrent table requests. */
   tableReadsMax: 4,
+  /** Pause before a missing or failed table is requested again. */
   tableAbsentMs: 10_000,
+  /** Poll interval of the epoch. */
   scheduleIntervalMs: 30_000,
+  /** Retry delay after a failed read; doubles with each failure. */
   scheduleRetryMs: 500,
   scheduleRetryMaxMs: 30_000,
 };
+
+export type ShredLimits = Readonly<typeof shredLimits>;

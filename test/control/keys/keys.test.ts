@@ -104,11 +104,13 @@ describeOnBothStores('keys', ({ open }) => {
     const refusal = (options: object) =>
       createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
     expect(await refusal({ name: ' ' })).toBe("a key's name is must have 1 to 64 printable characters");
-    expect(await refusal({ name: 'x'.repeat(65) })).toBe("a key's name is must have 1 to 64 printable characters");
-    expect(await refusal({ name: 'a\u0000b' })).toBe("a key's name is must have 1 to 64 printable characters");
-    expect(await refusal({ expiresAt: register.now() })).toBe(
-      'The expiry must be in the future',
+    expect(await refusal({ name: 'x'.repeat(65) })).toBe(
+      "a key's name is must have 1 to 64 printable characters",
     );
+    expect(await refusal({ name: 'a\u0000b' })).toBe(
+      "a key's name is must have 1 to 64 printable characters",
+    );
+    expect(await refusal({ expiresAt: register.now() })).toBe('The expiry must be in the future');
     expect(await refusal({ planId: 'gold' })).toBe(
       'there is no plan "gold": use one of default, or configure it',
     );

@@ -1,7 +1,7 @@
 import { createLogger } from '../../../src/base/log.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
+import { UnauthenticatedHandler } from '../../../src/streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
-import { UnauthenticatedHandler } from '../../../src/streams/geyser/unauthenticated-handler.ts';
 import { type Drawing, FIRST_SLOT, RandomLedger } from './random-ledger.ts';
 
 /**

@@ -72,13 +72,13 @@ function first(url: string): Promise<string | GrpcStatus> {
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 describe.skipIf(!hasOpenssl)('a gRPC stream over TLS', () => {
-  it('reads from a server whose certificate is trusted', async () => {
+  it('reads from a server with a trusted certificate', async () => {
     const own = identity('IP:127.0.0.1');
     setDefaultCACertificates([...trusted, own.cert]);
     expect(await first(await serve(own))).toBe('good day');
   });
 
-  it('says that a certificate is self-signed, or for another name', async () => {
+  it('reports a self-signed certificate and a wrong host name', async () => {
     const stranger = identity('IP:127.0.0.1');
     const other = identity('IP:192.0.2.1');
     setDefaultCACertificates([...trusted, other.cert]);
@@ -96,7 +96,7 @@ describe.skipIf(!hasOpenssl)('a gRPC stream over TLS', () => {
     ]);
   });
 
-  it('is named in the log with what is wrong with its certificate', async () => {
+  it('is logged with its certificate error', async () => {
     const rig = new GeyserRig([await serve(identity('IP:127.0.0.1'))], { openTimeoutMs: 300 });
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(rig.log.join()).toContain('self-signed certificate');

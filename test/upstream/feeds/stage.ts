@@ -31,7 +31,7 @@ export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
   /** Questions that the pool was asked. */
-  asked: readonly Call[];
+  requests: readonly Call[];
   /** Every log line so far. */
   logged: readonly string[];
   /** The slot that the pool's polls tell. */
@@ -58,12 +58,12 @@ export async function stage(
   options: SceneOptions = {},
 ): Promise<Scene> {
   const mocks = await Promise.all(behaviours.map((behaviour) => PubsubMock.start(behaviour)));
-  const asked: Call[] = [];
+  const requests: Call[] = [];
   const logged: string[] = [];
   let tip = 1_000;
   const pool: RpcDispatcher & { status: () => readonly NodeFeedStatus[] } = {
     ...dispatcherOf(async (call) => {
-      asked.push(call);
+      requests.push(call);
       const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
       const answer = options.answer?.(call.method, params) ?? tip;
       return { body: Buffer.from(JSON.stringify(answer)), errorCode: 0 };
@@ -93,7 +93,7 @@ export async function stage(
   return {
     feed,
     mocks,
-    asked,
+    requests,
     logged,
     networkSlot: (value) => {
       tip = value;

@@ -27,8 +27,8 @@ const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 type States = Readonly<Record<'last' | 'read', ReturnType<typeof state>>>;
 
 /** Emitted notifications after a gap, given the last and the read state and buffered notifications. */
-async function fill({ last, read }: States, held: readonly Buffer[] = []): Promise<unknown[]> {
-  const told: unknown[] = [];
+async function fill({ last, read }: States, buffered: readonly Buffer[] = []): Promise<unknown[]> {
+  const emitted: unknown[] = [];
   const { context, value } = read;
   const gap: Gap = {
     opened: positionAt(900),
@@ -37,25 +37,25 @@ async function fill({ last, read }: States, held: readonly Buffer[] = []): Promi
     reader: { request: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    buffered: () => held,
-    emit: (result) => told.push(JSON.parse(result.toString())),
+    buffered: () => buffered,
+    emit: (result) => emitted.push(JSON.parse(result.toString())),
   };
   const subscription = { kind: 'account', address: programs.vote, commitment: 'confirmed' } as const;
   const continuity = new AccountGap({ ...subscription, encoding: 'base64' });
   continuity.decide(bytesOf(last));
   await continuity.fill(gap);
-  return told;
+  return emitted;
 }
 
-describe('the state of an account that is read after a gap', () => {
-  it('is told when it is another than the one told last, and newer', async () => {
+describe('AccountGap', () => {
+  it('emits the state when it differs from the last one and is newer', async () => {
     const last = state(1_000, 5);
     expect(await fill({ last, read: state(1_003, 6) })).toEqual([state(1_003, 6)]);
     expect(await fill({ last, read: state(1_003, 5) })).toEqual([]);
     expect(await fill({ last, read: state(999, 4) })).toEqual([]);
   });
 
-  it('is left to the new connection where that told a newer one already', async () => {
+  it('leaves the state to the new connection when that sent a newer one', async () => {
     const [last, read] = [state(1_000, 5), state(1_003, 6)];
     expect(await fill({ last, read }, [bytesOf(state(1_004, 7))])).toEqual([]);
     expect(await fill({ last, read }, [bytesOf(state(999, 4))])).toEqual([read]);
@@ -88,7 +88,7 @@ type Scene = Readonly<{
   filters?: readonly AccountFilter[];
   transactions?: readonly ExecutedTransaction[];
   /** Buffered from the new connection. */
-  held?: readonly Buffer[];
+  buffered?: readonly Buffer[];
   /** Received from the previous connection. */
   before?: readonly Buffer[];
   /** Context slot of the read. */
@@ -106,16 +106,16 @@ async function fillProgramGap({
   encoding = 'base64',
   filters = [],
   transactions,
-  held = [],
+  buffered = [],
   before = [],
   readAt = 130,
 }: Scene) {
-  const told: unknown[] = [];
+  const emitted: unknown[] = [];
   const block = { slot: slot(129), transactions: transactions ?? [transaction(one)], rewards: [] };
   const reader = {
     slots: async () => [block.slot],
-    eachBlock: async (_slots: unknown, _signal: unknown, tell: (read: Block) => void) =>
-      tell(block as unknown as Block),
+    eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (read: Block) => void) =>
+      onBlock(block as unknown as Block),
     request: async (_method: string, [addresses, config]: [string[], { encoding: string }]) => {
       const value = addresses.map((name) => {
         const { data, owner = programs.vote } = states[name] ?? { data: '', owner: programs.system };
@@ -132,8 +132,8 @@ async function fillProgramGap({
     reader: reader as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
-    buffered: () => held,
-    emit: (result) => told.push(JSON.parse(result.toString())),
+    buffered: () => buffered,
+    emit: (result) => emitted.push(JSON.parse(result.toString())),
   };
   const subscription = {
     kind: 'program',
@@ -145,7 +145,7 @@ async function fillProgramGap({
   const continuity = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
   for (const result of before) continuity.decide(result);
   await continuity.fill(gap);
-  return told;
+  return emitted;
 }
 
 const accountOf = (pubkey: string, data: unknown) => ({
@@ -153,17 +153,17 @@ const accountOf = (pubkey: string, data: unknown) => ({
   value: { pubkey, account: { data, owner: programs.vote } },
 });
 
-describe('the accounts of a program that were written in a gap', () => {
+describe('ProgramGap', () => {
   it.each([
     ['base64', ['YWI=', 'base64']],
     ['base58', ['8Qq', 'base58']],
     ['jsonParsed', { parsed: 'ab' }],
-  ] as const)('are told as they are now, in the encoding that is asked for: %s', async (encoding, data) => {
-    const told = await fillProgramGap({ encoding, states: { [one]: { data: 'ab' } } });
-    expect(told).toMatchObject([accountOf(one, data)]);
+  ] as const)('emits written accounts in the subscribed encoding: %s', async (encoding, data) => {
+    const emitted = await fillProgramGap({ encoding, states: { [one]: { data: 'ab' } } });
+    expect(emitted).toMatchObject([accountOf(one, data)]);
   });
 
-  it('are told only where the program owns them and every filter lets them through', async () => {
+  it('emits only accounts of the program that match all filters', async () => {
     const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Buffer.from('a') }];
     const transactions = [transaction(one), transaction(other)];
     const states = {
@@ -172,19 +172,19 @@ describe('the accounts of a program that were written in a gap', () => {
       [other]: { data: 'bb' },
     };
     for (const encoding of ['base64', 'jsonParsed'] as const) {
-      const told = await fillProgramGap({ encoding, filters, transactions, states });
-      expect(told).toMatchObject([{ value: { pubkey: one } }]);
+      const emitted = await fillProgramGap({ encoding, filters, transactions, states });
+      expect(emitted).toMatchObject([{ value: { pubkey: one } }]);
     }
   });
 
-  it('are left to the new connection where it told of them already', async () => {
+  it('leaves accounts to the new connection that it already sent', async () => {
     const transactions = [transaction(one), transaction(other)];
     const states = { [one]: { data: 'ab' }, [other]: { data: 'bb' } };
-    const told = await fillProgramGap({ transactions, states, held: [live(one, 130)] });
-    expect(told).toMatchObject([{ value: { pubkey: other } }]);
+    const emitted = await fillProgramGap({ transactions, states, buffered: [live(one, 130)] });
+    expect(emitted).toMatchObject([{ value: { pubkey: other } }]);
   });
 
-  it('are not told again, nor in an older state', async () => {
+  it('emits no account twice and no older state', async () => {
     const states = { [one]: { data: 'ab' } };
     expect(await fillProgramGap({ states, before: [live(one, 129)] })).toEqual([]);
     expect(await fillProgramGap({ states, before: [live(one, 128)], readAt: 128 })).toEqual([]);
@@ -193,9 +193,9 @@ describe('the accounts of a program that were written in a gap', () => {
     ]);
   });
 
-  it('are, of a failed transaction, who paid for it, and nothing else', async () => {
+  it('emits only the fee payer of a failed transaction', async () => {
     const states = { [payer]: { data: 'ab' }, [one]: { data: 'ab' } };
-    const told = await fillProgramGap({ transactions: [transaction(one, 'AccountInUse')], states });
-    expect(told).toMatchObject([{ value: { pubkey: payer } }]);
+    const emitted = await fillProgramGap({ transactions: [transaction(one, 'AccountInUse')], states });
+    expect(emitted).toMatchObject([{ value: { pubkey: payer } }]);
   });
 });

@@ -11,12 +11,12 @@ const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: s
 const tips: Readonly<Record<Commitment, number>> = { processed: 130, confirmed: 129, finalized: 98 };
 
 /** Notifications for a transaction that reached a commitment during a gap. */
-async function told(commitment: Commitment, confirmationStatus: Commitment): Promise<string[]> {
-  const heard: string[] = [];
+async function fillAt(commitment: Commitment, confirmationStatus: Commitment): Promise<string[]> {
+  const emitted: string[] = [];
   const status = { slot: 90, confirmations: null, err: null, confirmationStatus };
   const reader = {
     request: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
-    slot: async (asked: Commitment) => slot(tips[asked]),
+    slot: async (level: Commitment) => slot(tips[level]),
   };
   const gap: Gap = {
     opened: at(80),
@@ -26,25 +26,25 @@ async function told(commitment: Commitment, confirmationStatus: Commitment): Pro
     limits: feedLimits,
     signal: new AbortController().signal,
     buffered: () => [],
-    emit: (result, last) => heard.push(`${result} ${last}`),
+    emit: (result, last) => emitted.push(`${result} ${last}`),
   };
   const signature = '1'.repeat(64) as Signature;
   await new SignatureGap({ kind: 'signature', signature, commitment, received: false }).fill(gap);
-  return heard;
+  return emitted;
 }
 
-describe('a signature whose transaction landed in a gap', () => {
+describe('SignatureGap', () => {
   it.each([
     ['processed', 130],
     ['confirmed', 129],
     ['finalized', 98],
-  ] as const)('is told with the slot that came to its commitment: %s', async (commitment, context) => {
+  ] as const)('emits the result with the slot of the commitment: %s', async (commitment, context) => {
     const result = `{"context":{"slot":${context}},"value":{"err":null}}`;
-    expect(await told(commitment, 'finalized')).toEqual([`${result} true`]);
+    expect(await fillAt(commitment, 'finalized')).toEqual([`${result} true`]);
   });
 
-  it('is not told before its transaction came to its commitment', async () => {
-    expect(await told('finalized', 'confirmed')).toEqual([]);
-    expect(await told('confirmed', 'processed')).toEqual([]);
+  it('emits nothing before the transaction reaches the commitment', async () => {
+    expect(await fillAt('finalized', 'confirmed')).toEqual([]);
+    expect(await fillAt('confirmed', 'processed')).toEqual([]);
   });
 });

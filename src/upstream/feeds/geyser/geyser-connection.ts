@@ -10,80 +10,58 @@ import type { GrpcStatus } from '../../../protocol/grpc/status.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { exponentialBackoff, withJitter } from '../../exponential-backoff.ts';
 import { type GeyserNode, noReplay, PONG_ID, SUBSCRIBE } from '../../geyser/geyser-node.ts';
-import type { GrpcStreamLimits } from '../../geyser/grpc-stream.ts';
 import { MonitoredStream } from '../../geyser/monitored-stream.ts';
 import { RequestAcks } from '../../geyser/request-acks.ts';
 
 /** Limits of the Geyser feed. Times in milliseconds, sizes in bytes. */
-export type GeyserLimits = GrpcStreamLimits &
-  Readonly<{
-    /** How long request changes are batched: servers reject frequent requests. */
-    requestDelayMs: number;
-    /** Longest delay for large requests: each repeats all filters. */
-    requestDelayMaxMs: number;
-    /** A request counts as accepted after this long without an answer. */
-    ackTimeoutMs: number;
-    /** How long `open` waits for a stream before falling back to PubSub. */
-    openTimeoutMs: number;
-    /** Filters per request; beyond it, subscriptions are rejected. */
-    filtersMax: number;
-    /**
-     * Addresses per request, about 46 bytes each: servers accept 4 MiB. Beyond it, subscriptions are
-     * rejected.
-     */
-    addressesMax: number;
-    /** Distinct filters per program; beyond it, the whole program is requested. */
-    programFiltersMax: number;
-    /** Consecutive failures before trying the next server. */
-    failuresMax: number;
-    /** How long all servers may be down before subscriptions fail. */
-    downMaxMs: number;
-    /** Probe interval while all servers are down; until then, subscriptions are rejected at once. */
-    awayMs: number;
-    /** Longest replay after a disconnect. Servers keep about 150 slots. */
-    replaySlotsMax: number;
-    /** Remembered slots, for deduplication. */
-    seenSlotsMax: number;
-    /** Updates queued during a fetch before the stream is paused. */
-    heldMax: number;
-    mintsMax: number;
-    /** Lifetime of a Token-2022 mint, whose scale may change. */
-    mintMaxAgeMs: number;
-    /** Total wait for mints per `mintRetryMs`; beyond it, accounts are encoded in base64. */
-    mintWaitMs: number;
-    /** Pause after a failed mint fetch; also its timeout. */
-    mintRetryMs: number;
-    mintFetchesMax: number;
-  }>;
-
-export const geyserLimits: GeyserLimits = {
+export const geyserLimits = {
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
   messageMaxBytes: 128 * 1024 * 1024,
   windowBytes: 8 * 1024 * 1024,
+  /** How long request changes are batched: servers reject frequent requests. */
   requestDelayMs: 20,
+  /** Longest delay for large requests: each repeats all filters. */
   requestDelayMaxMs: 100,
+  /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
+  /** How long `open` waits for a stream before falling back to PubSub. */
   openTimeoutMs: 3_000,
+  /** Filters per request; beyond it, subscriptions are rejected. */
   filtersMax: 100,
+  /**
+   * Addresses per request, about 46 bytes each: servers accept 4 MiB. Beyond it, subscriptions are rejected.
+   */
   addressesMax: 20_000,
+  /** Distinct filters per program; beyond it, the whole program is requested. */
   programFiltersMax: 8,
   stallMs: 5_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
+  /** Consecutive failures before trying the next server. */
   failuresMax: 2,
+  /** How long all servers may be down before subscriptions fail. */
   downMaxMs: 15_000,
+  /** Probe interval while all servers are down; until then, subscriptions are rejected at once. */
   awayMs: 10_000,
+  /** Longest replay after a disconnect. Servers keep about 150 slots. */
   replaySlotsMax: 120,
+  /** Remembered slots, for deduplication. */
   seenSlotsMax: 512,
+  /** Updates queued during a fetch before the stream is paused. */
   heldMax: 10_000,
   mintsMax: 10_000,
+  /** Lifetime of a Token-2022 mint, whose scale may change. */
   mintMaxAgeMs: 60_000,
+  /** Total wait for mints per `mintRetryMs`; beyond it, accounts are encoded in base64. */
   mintWaitMs: 500,
+  /** Pause after a failed mint fetch; also its timeout. */
   mintRetryMs: 5_000,
   mintFetchesMax: 16,
 };
+
+export type GeyserLimits = Readonly<typeof geyserLimits>;
 
 type GeyserConnectionOptions = Readonly<{
   /** At least one. */

@@ -4,7 +4,7 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { u64Of } from '../../../solana/encoding/read-json.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
-import { resultIn } from '../../../streams/notifier/result-json.ts';
+import { resultIn } from '../../../streams/notifier/account-notification.ts';
 import type { RequestFn } from '../chain-reader.ts';
 import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.ts';
 

@@ -17,7 +17,7 @@ export class ScriptedChain implements RpcDispatcher {
   readonly lacking = new Set<number>();
   /** Answers are withheld while it is set. */
   gate: Promise<void> | null = null;
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly logged: string[] = [];
   readonly log: Logger = createLogger('debug', (line) => this.logged.push(line));
   readonly limits: FeedLimits;
@@ -32,14 +32,14 @@ export class ScriptedChain implements RpcDispatcher {
   }
 
   count(method: string): number {
-    return this.asked.filter((question) => question.startsWith(`${method} `)).length;
+    return this.requests.filter((question) => question.startsWith(`${method} `)).length;
   }
 
   readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
 
   async #respond({ method, params }: Call): Promise<RpcResponse> {
     const text = params?.toString() ?? '[]';
-    this.asked.push(`${method} ${text}`);
+    this.requests.push(`${method} ${text}`);
     await this.gate;
     const [first = 0, second = 0] = JSON.parse(text) as number[];
     if (method === 'getSlot') return this.#answer(this.tip);
