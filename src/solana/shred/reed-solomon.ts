@@ -125,7 +125,7 @@ export class ReedSolomon {
   /** @throws RangeError without data or beyond 256 shards. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
-      throw new RangeError(`no code has ${numData} data and ${numCode} code shards`);
+      throw new RangeError(`invalid code of ${numData} data and ${numCode} code shards`);
     }
     this.numData = numData;
     this.numCode = numCode;
