@@ -1,6 +1,6 @@
 import { Authorized, Keypair, PublicKey, StakeProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
+import { activeStakes } from '../../src/localnet/epoch-rewards/stake-accounts.ts';
 import { sysvars } from '../../src/solana/programs.ts';
 import { decodeStakeState } from '../../src/solana/stake-state.ts';
 import { decodeStakeHistory } from '../../src/solana/sysvars.ts';

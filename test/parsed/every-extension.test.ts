@@ -44,14 +44,11 @@ describe('Token-2022 extensions', () => {
     expect([...types]).toEqual(Array.from({ length: LAST_EXTENSION_TYPE }, (_, at) => at + 1));
   });
 
-  it.each(extensionRows)(
-    '$extension matches its row (%#)',
-    ({ extension, type, on, value, state }) => {
-      expect(shown(withExtensions(on, entry(type, value)))).toEqual([
-        state === undefined ? { extension } : { extension, state },
-      ]);
-    },
-  );
+  it.each(extensionRows)('$extension matches its row (%#)', ({ extension, type, on, value, state }) => {
+    expect(shown(withExtensions(on, entry(type, value)))).toEqual([
+      state === undefined ? { extension } : { extension, state },
+    ]);
+  });
 
   it.each(extensionRows.filter(({ state }) => state))(
     '$extension is unparseable on the other account type or with another size (%#)',

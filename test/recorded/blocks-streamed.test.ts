@@ -14,7 +14,7 @@ import { UnauthenticatedHandler } from '../../src/streams/geyser/unauthenticated
 import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { rawOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
-import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 /** Real blocks through hub, channels, server and published client. */
 const AT = encodeTimestamp(1_700_000_000_123n);

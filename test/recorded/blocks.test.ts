@@ -17,7 +17,7 @@ import {
   oracleTransaction,
 } from '../geyser/oracle.ts';
 import { kitValues, ourValues } from './kit-values.ts';
-import { blockFiles, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 const recorded = new Map(
   (hasBlocks ? blockFiles : []).map((file) => {
@@ -66,17 +66,14 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
     });
   });
 
-  it.each(blockFiles)(
-    '%s has transactions that kit decodes equally',
-    (file) => {
-      for (const { transaction } of recorded.get(file)!.ours.transactions) {
-        const { signatures, message, wire } = transaction;
-        const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
-        expect(Buffer.from(written).equals(wire)).toBe(true);
-        expect(ourValues(transaction)).toEqual(kitValues(written));
-      }
-    },
-  );
+  it.each(blockFiles)('%s has transactions that kit decodes equally', (file) => {
+    for (const { transaction } of recorded.get(file)!.ours.transactions) {
+      const { signatures, message, wire } = transaction;
+      const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+      expect(Buffer.from(written).equals(wire)).toBe(true);
+      expect(ourValues(transaction)).toEqual(kitValues(written));
+    }
+  });
 
   it.each(blockFiles)('%s round-trips through JSON', (file) => {
     const { ours } = recorded.get(file)!;

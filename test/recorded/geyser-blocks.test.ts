@@ -5,7 +5,7 @@ import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/su
 import { ConfirmedBlock } from '../geyser/oracle.ts';
 import { messageOf, tailOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
-import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './actual-block.ts';
+import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 const AT = encodeTimestamp(1_700_000_000_123n);
 
@@ -27,7 +27,8 @@ describe.skipIf(!hasBlocks).each(blockFiles)('recorded block %s (../shared/data,
   it('has token amounts as the node wrote them', () => {
     const bytes = readBlockFile(file);
     const theirs = ConfirmedBlock.decode(bytes).transactions.map(({ meta }) => meta!);
-    const actual = SubscribeUpdate.decode(messageOf([], tailOf(blockOf(bytes, file), AT))).block!.transactions;
+    const actual = SubscribeUpdate.decode(messageOf([], tailOf(blockOf(bytes, file), AT))).block!
+      .transactions;
     actual.forEach(({ meta }, index) => {
       expect(meta!.preTokenBalances).toEqual(theirs[index]!.preTokenBalances.map(completed));
       expect(meta!.postTokenBalances).toEqual(theirs[index]!.postTokenBalances.map(completed));

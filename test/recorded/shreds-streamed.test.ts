@@ -186,38 +186,32 @@ class StreamRecorder {
   }
 }
 
-describe.skipIf(!hasRecordedShreds)(
-  'recorded shreds (../shared/data, shreds), sent to a gateway',
-  () => {
-    let node: MockNode;
-    const recorders: StreamRecorder[] = [];
-    const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
-      transactions.map(({ signature }) => hex(signature)),
-    );
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), sent to a gateway', () => {
+  let node: MockNode;
+  const recorders: StreamRecorder[] = [];
+  const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
+    transactions.map(({ signature }) => hex(signature)),
+  );
 
-    beforeAll(async () => {
-      node = await startMock(({ id, method }, reply) =>
-        send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
-      );
-      recorders.push(...(await Promise.all(orders.map(() => StreamRecorder.start(node.url)))));
-    }, 60_000);
-    afterAll(async () => {
-      await Promise.all(recorders.map((each) => each.stop()));
-      await node?.close();
-    });
-
-    it.each(orders)(
-      '%s yield exactly their 1,280 transactions and entries',
-      async (name, packets) => {
-        const at = orders.findIndex(([other]) => other === name);
-        await recorders[at]!.send(packets, signatures.length);
-        const { deshred, subscribe, batches } = recorders[at]!.received;
-        expect(signatures).toHaveLength(1_280);
-        expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
-        expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
-      },
+  beforeAll(async () => {
+    node = await startMock(({ id, method }, reply) =>
+      send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
     );
-  },
-);
+    recorders.push(...(await Promise.all(orders.map(() => StreamRecorder.start(node.url)))));
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(recorders.map((each) => each.stop()));
+    await node?.close();
+  });
+
+  it.each(orders)('%s yield exactly their 1,280 transactions and entries', async (name, packets) => {
+    const at = orders.findIndex(([other]) => other === name);
+    await recorders[at]!.send(packets, signatures.length);
+    const { deshred, subscribe, batches } = recorders[at]!.received;
+    expect(signatures).toHaveLength(1_280);
+    expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
+    expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
+  });
+});

@@ -34,7 +34,7 @@ const anyAccount: fc.Arbitrary<Account | null> = fc.oneof(
     .map(([mint, wallet, delegate, program]) => anAccount(program, 5n, tokenAccount(mint, wallet, delegate))),
 );
 
-/** Writes in slots that never go back, with roots in between. */
+/** Writes in nondecreasing slots, with roots in between. */
 const anyHistory = fc.array(
   fc.record({ later: fc.nat(2), address: fc.nat(5).map(key), account: anyAccount, prune: fc.boolean() }),
   { maxLength: 60 },
@@ -42,7 +42,7 @@ const anyHistory = fc.array(
 
 type Step = { slot: number; address: Address; account: Account | null };
 
-/** The store as a plain list of everything that was ever written. */
+/** Reference model: a list of all writes. */
 class Model {
   readonly steps: Step[] = [];
   at(address: Address, slot: number): Account | null {

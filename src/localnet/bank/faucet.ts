@@ -10,10 +10,9 @@ import { encodeTransaction } from '../../solana/transaction/encode-transaction.t
 import type { Transaction } from '../../solana/transaction/transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
 
-/** System instruction 2, Transfer. */
+/** System instruction Transfer. */
 const TRANSFER = 2;
 
-/** A signed transfer from the faucet. */
 export function faucetTransfer(
   faucet: Keypair,
   to: Address,

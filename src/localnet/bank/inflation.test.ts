@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { address } from '../../solana/address.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { epoch } from '../../solana/units.ts';
-import { epochScheduleOf } from '../history/slot-header.ts';
+import { epochScheduleOf } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
 import { inflationRate } from './inflation.ts';
 
@@ -22,7 +22,7 @@ const genesis: Genesis = {
 describe('inflation', () => {
   it('starts at 8 %, falls by 15 % a year, and stays at 1.5 %', () => {
     expect(inflationRate(genesis, epoch(0)).total).toBe(0.08);
-    // A year of slots of 400 ms is 182.6 epochs.
+    // With 400 ms slots a year has 182.6 epochs.
     expect(inflationRate(genesis, epoch(183)).total).toBeCloseTo(0.08 * 0.85 ** (183 / 182.62), 5);
     expect(inflationRate(genesis, epoch(100_000)).total).toBe(0.015);
   });

@@ -24,7 +24,7 @@ function waitingFor(
   return waiting;
 }
 
-/** What is offered in a slot when nothing has room. */
+/** Transactions offered to a slot without capacity. */
 function offered(waiting: WaitingTransactions, tip: number): Transaction[] {
   const seen: Transaction[] = [];
   waiting.offer(tip, (transaction, cost) => {

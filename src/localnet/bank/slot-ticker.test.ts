@@ -13,7 +13,7 @@ it('keeps its pace when ticks come late', () => {
   const start = performance.now();
   const stop = startSlotTicker(400, () => {
     ticks++;
-    // Each tick itself takes 300 ms of the next slot.
+    // Each tick takes 300 ms of the next slot.
     vi.advanceTimersByTime(300);
   });
   vi.advanceTimersByTime(40_000);

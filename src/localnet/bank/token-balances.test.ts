@@ -32,7 +32,7 @@ function tokenData(): Uint8Array {
   return data;
 }
 
-/** Balances of a token account of one program whose mint belongs to another. */
+/** Token account of one program whose mint belongs to another. */
 function balances(program: Address, mintOwner: Address) {
   const accounts = new Map([
     [HOLDER, account(program, tokenData())],

@@ -5,7 +5,7 @@ import { Intake } from './transaction-intake.ts';
 
 const LEAD_MS = 20;
 
-/** What happened, in order. */
+/** Recorded steps. */
 let course: string[];
 let payable: (name: string) => boolean;
 let intake: Intake;
@@ -46,10 +46,10 @@ function add(name: string, run: () => string = () => name): Promise<string> {
   return answer;
 }
 
-/** The turn of the event loop ends. */
+/** Ends the event loop turn. */
 const nextTurn = (): void => void vi.advanceTimersToNextTimer();
 
-/** What happened since the last time. */
+/** Steps since the last call. */
 const happened = (): string[] => course.splice(0);
 
 describe('transactions that are announced some time before they run', () => {

@@ -7,7 +7,7 @@ import { instructionErrors, transactionErrors } from './vm-errors.ts';
 const folder = dirname(createRequire(import.meta.url).resolve('litesvm/package.json'));
 const declarations = readFileSync(join(folder, 'dist', 'internal.d.ts'), 'utf8');
 
-/** Names of an enum that the VM declares, by their numbers. */
+/** Members of an enum in the VM's declarations. */
 function declared(name: string): string[] {
   const body = new RegExp(`enum ${name} \\{([^}]*)\\}`).exec(declarations)?.[1] ?? '';
   const names: string[] = [];

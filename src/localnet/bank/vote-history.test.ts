@@ -85,7 +85,7 @@ it('earns 16 credits with each root, counted by epoch, for the last 64 epochs', 
     { epoch: 0n, credits: 67n * 16n, previousCredits: 0n },
     { epoch: 1n, credits: 69n * 16n, previousCredits: 67n * 16n },
   ]);
-  // No slot of an epoch of 32 slots is rooted within it when it is the first.
+  // In an epoch of 32 slots, the first epoch roots no slot.
   expect(stateAt(34, 32).epochCredits).toEqual([{ epoch: 1n, credits: 32n, previousCredits: 0n }]);
   const late = stateAt(10_050).epochCredits;
   expect(late).toHaveLength(64);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { address } from '../../solana/address.ts';
 import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
 import { U64_MAX } from '../../solana/units.ts';
-import { redeemRewards, stakePoints } from './redeem-rewards.ts';
+import { partitionCount, redeemRewards, stakePoints } from './redeem-rewards.ts';
 
 const stake = (creditsObserved: bigint, activationEpoch = U64_MAX) => ({
   delegation: {
@@ -54,4 +54,15 @@ describe('the rewards of a delegation', () => {
     expect(redeem(0n, 0, { rewards: 0n, points: 6000n })).toEqual(spent);
     expect(redeem(40n, 0, value)).toEqual(spent);
   });
+});
+
+it.each([
+  ['none', 0, 432_000n, 1n],
+  ['as many as one block pays', 4096, 432_000n, 1n],
+  ['one more than that', 4097, 432_000n, 2n],
+  ['as many as a cluster has', 1_200_000, 432_000n, 293n],
+  ['more than a tenth of the epoch could pay', 1_200_000, 32n, 3n],
+  ['some in an epoch that is too short for a tenth', 10_000, 9n, 1n],
+])('stakes are paid in blocks by their number: %s', (_, stakes, slotsPerEpoch, blocks) => {
+  expect(partitionCount(stakes, slotsPerEpoch)).toBe(blocks);
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** When a process started and whether it has ended, as the system says. */
+/** Process state and start time from /proc. */
 function statOf(pid: number): { state: string; started: string } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -31,11 +31,11 @@ function writeLock(pid: number, parent?: { pid: number; started: string }, file 
   writeFileSync(join(dir, file), JSON.stringify({ ...identityOf(pid), boot: boot(), parent }));
 }
 
-/** A child of a shell that becomes another program, which never asks how its child ended. */
+/** Child that replaces itself and never reaps its child. */
 async function startChild(command: string): Promise<number> {
   child = spawn('sh', ['-c', `${command} & echo $!; exec sleep 30`], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [line] = await once(child.stdout!, 'data');
-  // As long as it is a shell, it asks.
+  // The shell still reaps.
   await expect.poll(() => readFileSync(`/proc/${child?.pid}/comm`, 'utf8').trim()).toBe('sleep');
   return Number(String(line));
 }

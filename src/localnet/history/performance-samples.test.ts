@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Minute, PerformanceSamples } from './performance-samples.ts';
 
-/** Blocks of which each took some seconds and held as many transactions as its slot says. */
+/** Blocks of some seconds with as many transactions as their slot number. */
 class Blocks {
   readonly times: number[] = [];
   counted = 0;

@@ -6,9 +6,9 @@ import { rewardTypes } from '../../solana/block.ts';
 import { blockhashFromBytes } from '../../solana/blockhash.ts';
 import { Keypair } from '../../solana/ed25519.ts';
 import { lamports, U64_MAX } from '../../solana/units.ts';
-import type { OwnMeta } from '../bank/execution-meta.ts';
 import { faucetTransfer } from '../bank/faucet.ts';
 import type { AccountWriter, SlotTrace } from '../bank/slot-trace.ts';
+import type { OwnMeta } from '../bank/token-balances.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';
@@ -134,7 +134,7 @@ describe('a slot record', () => {
   };
 
   it('written before rewards were kept has none', () => {
-    // Without rewards nothing is written of them, which is how such records ended.
+    // Without rewards nothing is written, as in old records.
     expect(decodeRecord(encodeRecord(bare()))).toEqual(bare());
   });
 
@@ -169,7 +169,7 @@ describe('a slot record', () => {
   it('cut short is a corrupt record, whatever is missing', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 3 }) as [SlotRecord];
     const encoded = encodeRecord(original);
-    // All but the trace is what older records were.
+    // Older records lack the trace.
     const older = encodeRecord({ ...original, trace: null }).length;
     for (let length = 0; length < encoded.length; length++) {
       if (length === older) continue;

@@ -23,7 +23,7 @@ const account = (bytes: number): Account => ({
   rentEpoch: U64_MAX,
 });
 
-/** Accounts with digests in place of their data: a matcher looks at each byte of a large array by itself. */
+/** Digests instead of data, since comparing large arrays is slow. */
 const digests = (accounts: ReadonlyMap<Address, Account>) =>
   [...accounts].map(([address, { data, ...rest }]) => ({
     address,
@@ -46,7 +46,7 @@ describe('a snapshot', () => {
   it('that is longer than 2 GiB is read frame by frame', async () => {
     await writeSnapshot(dir, 7, new Map([[programs.system, account(10)]]));
     const fd = openSync(join(dir, 'snapshot-000000000007.bin'), 'r+');
-    // A hole: the file takes no room, and what follows its frames is none.
+    // Sparse file with garbage after the frames.
     writeSync(fd, Buffer.of(1), 0, 1, 2 ** 31 + 10);
     closeSync(fd);
     const taken: Address[] = [];

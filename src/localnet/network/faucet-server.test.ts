@@ -34,7 +34,7 @@ function request(lamports: bigint, variant = 0): Buffer {
   return Buffer.concat([head, addressBytes(receiver), blockhashBytes(blockhash)]);
 }
 
-/** What comes back until there are so many bytes. */
+/** Reads until `length` bytes arrived. */
 async function read(socket: Socket, length: number): Promise<Buffer> {
   let all: Buffer = Buffer.alloc(0);
   while (all.length < length) {

@@ -86,7 +86,7 @@ function rewardJson(paid: Epoch, found: Paid | undefined): GetInflationRewardRes
   };
 }
 
-/** What stake and vote accounts were paid for an epoch. Source: agave rpc/src/rpc.rs, `get_inflation_reward`. */
+/** Source: agave rpc/src/rpc.rs, `get_inflation_reward`. */
 export function getInflationReward(node: LocalNode, params: JsonValue | undefined): GetInflationRewardResult {
   const { addresses, epoch: wanted, config } = parseGetInflationReward(params);
   const { slotsPerEpoch } = node.genesis.epochSchedule;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect, it } from 'vitest';
-import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-state.ts';
 import type { Signature } from '../../../src/solana/signature.ts';
 import { lamports } from '../../../src/solana/units.ts';
 import { createRpcClient } from '../../service/rpc-client.ts';

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
-import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/genesis/epoch-length.ts';
+import { SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/genesis/genesis.ts';
 import { openLocalNode } from '../../../src/localnet/genesis/open.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { at, Lab, SOL } from './lab.ts';

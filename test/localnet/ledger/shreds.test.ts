@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-halted.ts';
+import { LedgerHaltedError } from '../../../src/localnet/bank/ledger-state.ts';
 import type { LocalNodeOptions, OpenLocalNode } from '../../../src/localnet/genesis/open.ts';
 import { shredVersion } from '../../../src/localnet/genesis/shred-version.ts';
 import { openShredSender } from '../../../src/localnet/network/shred-sender.ts';

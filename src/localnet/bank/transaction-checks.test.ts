@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Account } from '../../solana/account/account.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
-import { feePayerFault } from './fee-payer.ts';
+import { feePayerFault } from './transaction-checks.ts';
 
 const RENT = 890_880n;
 const FEE = lamports(5000);
