@@ -10,7 +10,7 @@ import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
 
-/** Tip 40, in epoch 1; finalized 9, in epoch 0; the schedules of epochs 0 and 1 are known. */
+/** Tip 40 in epoch 1, finalized 9 in epoch 0; schedules of epochs 0 and 1 are known. */
 const TIP = 40;
 const FINALIZED = 9;
 const SLOTS_PER_EPOCH = 32;
@@ -29,7 +29,7 @@ afterAll(() => ledger.close());
 
 const NO_BYTES = new Uint8Array();
 
-it('has no snapshot before its first one is written', async () => {
+it('has no snapshot before the first one is written', async () => {
   const young = { snapshotSlot: () => null };
   expect(await ledger.errorWith(young, 'getHighestSnapshotSlot', [])).toEqual({
     code: -32008,
@@ -39,7 +39,7 @@ it('has no snapshot before its first one is written', async () => {
 
 type Method = Parameters<Rig['ask']>[0];
 
-describe('the position of the chain', () => {
+describe('chain position', () => {
   it.each<[Method, JsonValue[], JsonValue]>([
     ['getSlot', [], FINALIZED],
     ['getSlot', [{ commitment: 'finalized' }], FINALIZED],
@@ -84,7 +84,7 @@ describe('the position of the chain', () => {
     'getSlotLeader',
     'getStakeMinimumDelegation',
   ] as const;
-  it.each(contextual)('%s refuses a slot not reached and wrong parameters', async (method) => {
+  it.each(contextual)('%s rejects a future slot and invalid parameters', async (method) => {
     expect(await ledger.ask(method, { minContextSlot: FINALIZED + 1 })).toEqual(
       rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: FINALIZED }),
     );
@@ -101,7 +101,7 @@ describe('the position of the chain', () => {
 });
 
 describe('getStakeMinimumDelegation', () => {
-  it('says what the stake program says', async () => {
+  it('matches the stake program', async () => {
     const payer = Keypair.generate();
     const own = await openRig();
     own.node.airdrop(payer.address, lamports(1_000_000_000));
@@ -121,8 +121,8 @@ describe('getStakeMinimumDelegation', () => {
   });
 });
 
-describe('what never changes', () => {
-  it('is answered without parameters', async () => {
+describe('constant results', () => {
+  it('need no parameters', async () => {
     const { genesis } = ledger.node;
     expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
     expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
@@ -137,7 +137,7 @@ describe('what never changes', () => {
     });
   });
 
-  it('tells the inflation with a point even when it is whole', async () => {
+  it('show whole inflation rates with a point', async () => {
     expect(await ledger.askRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
@@ -152,7 +152,7 @@ describe('what never changes', () => {
     'getInflationRate',
     'getVersion',
   ] as const;
-  it.each(withoutParameters)('%s refuses parameters', async (method) => {
+  it.each(withoutParameters)('%s rejects parameters', async (method) => {
     expect(await ledger.ask(method, 5)).toEqual(
       rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Array([Number(5)])'),
     );
@@ -163,7 +163,7 @@ describe('what never changes', () => {
 });
 
 describe('getClusterNodes', () => {
-  it('names the one node there is', async () => {
+  it('returns the only node', async () => {
     expect(await ledger.ask('getClusterNodes')).toMatchObject([
       {
         pubkey: identity,
@@ -176,11 +176,11 @@ describe('getClusterNodes', () => {
   });
 });
 
-describe('leaders', () => {
+describe('leader methods', () => {
   const unavailable = (epoch: bigint | number): JsonValue =>
     rpcError(-32602, `Invalid slot range: leader schedule for epoch ${epoch} is unavailable`);
 
-  it('are the node itself, in every slot', async () => {
+  it('return the node for every slot', async () => {
     expect(await ledger.ask('getSlotLeader')).toBe(identity);
     expect(await ledger.ask('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
     expect(await ledger.ask('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
@@ -192,16 +192,16 @@ describe('leaders', () => {
     expect(await ledger.ask('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
   });
 
-  it('are unknown beyond the next epoch', async () => {
+  it('reject epochs after the next', async () => {
     expect(await ledger.ask('getLeaderSchedule', 64)).toBeNull();
     const absurd = 2n ** 63n - 1n;
     expect(await ledger.ask('getLeaderSchedule', absurd)).toBeNull();
     expect(await ledger.ask('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
   });
 
-  it('are forgotten but for those of ten epochs', async () => {
+  it('know ten epochs', async () => {
     const old = await openRig({ slotsPerEpoch: 32 });
-    // The tip is in epoch 13, and the last rooted slot, 31 below it, in epoch 12: known are 4 to 13.
+    // The tip is in epoch 13, the root in epoch 12: 4 to 13 are known.
     await old.finalize(13 * 32);
     expect(await old.ask('getLeaderSchedule', 4 * 32)).not.toBeNull();
     expect(await old.ask('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
@@ -211,7 +211,7 @@ describe('leaders', () => {
     await old.close();
   });
 
-  it('are told of no further back than the slot history reaches', async () => {
+  it('reach back as far as the slot history', async () => {
     const slot = 3n * 1_048_576n;
     const late = { bank: () => ({ slot, epoch: slot / 32n }) };
     const range = { firstSlot: slot - 1_048_576n, lastSlot: slot };
@@ -239,7 +239,7 @@ describe('leaders', () => {
       [0, 5],
       serdeError('invalid type: integer `5`, expected struct RpcLeaderScheduleConfig'),
     ],
-  ])('%s answers %j with its error', async (method, params, error) => {
+  ])('%s rejects %j', async (method, params, error) => {
     expect(await ledger.ask(method, ...params)).toEqual(error);
   });
 });
@@ -258,16 +258,16 @@ describe('getVoteAccounts', () => {
   });
   const STAKE = 999_999_997_717_120;
 
-  it('tells the stake behind the node, which votes in every slot', async () => {
+  it('returns the stake of the node, which votes in every slot', async () => {
     expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
     expect(await ledger.ask('getVoteAccounts', { commitment: 'processed' })).toEqual({
-      // Eight slots rooted, each with a vote in time.
+      // Eight rooted slots with timely votes.
       current: [own(39, 8, [[1, 128, 0]])],
       delinquent: [],
     });
   });
 
-  it('tells what the vote account holds', async () => {
+  it("returns the vote account's state", async () => {
     const { voteAccount } = ledger.node.genesis;
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
     const answer = await ledger.ask('getAccountInfo', voteAccount, config);
@@ -290,7 +290,7 @@ describe('getVoteAccounts', () => {
     expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
   });
 
-  it('knows only the vote account asked for', async () => {
+  it('filters by vote account', async () => {
     const { voteAccount } = ledger.node.genesis;
     expect(await ledger.ask('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
       current: [{ votePubkey: voteAccount }],
@@ -301,7 +301,7 @@ describe('getVoteAccounts', () => {
     });
   });
 
-  it('calls one delinquent that voted too long ago', async () => {
+  it('lists an old voter as delinquent', async () => {
     const answer = await ledger.ask('getVoteAccounts', { delinquentSlotDistance: 1 });
     expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
   });
@@ -312,11 +312,11 @@ describe('getVoteAccounts', () => {
     [{ keepUnstakedDelinquents: 1 }, serdeError('invalid type: integer `1`, expected a boolean')],
     [{ delinquentSlotDistance: -1 }, serdeError('invalid value: integer `-1`, expected u64')],
     [5, serdeError('invalid type: integer `5`, expected struct RpcGetVoteAccountsConfig')],
-  ])('answers %j with its error', async (config, error) => {
+  ])('rejects %j', async (config, error) => {
     expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
   });
 
-  it('shows the last five epochs of another validator, and its commission in whole per cents, rounded up', async () => {
+  it('shows the last five epochs of another validator and rounds its commission up', async () => {
     const { genesis } = ledger.node;
     const state = decodeVoteState(
       ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES,
@@ -349,7 +349,7 @@ describe('getVoteAccounts', () => {
     await other.close();
   });
 
-  it('counts a delegation from the epoch after its activation, and keeps the unstaked when asked', async () => {
+  it('counts a delegation from the next epoch and keeps unstaked accounts on request', async () => {
     const voter = key(70);
     const { genesis } = ledger.node;
     const held = decodeVoteState(

@@ -27,7 +27,7 @@ const processed = { commitment: 'processed' };
 const tip = (): number => Number(rig.lab.node.bank('processed').slot);
 const signatureOf = (transaction: Transaction): string => transaction.signatures[0] as string;
 
-/** Freezes so many slots that what is in the open one is finalized, the disk keeping up. */
+/** Finalizes the open slot while the disk keeps up. */
 async function finalize(): Promise<void> {
   for (let i = 0; i < 34; i++) {
     rig.lab.freeze();
@@ -36,7 +36,7 @@ async function finalize(): Promise<void> {
 }
 
 describe('accountSubscribe', () => {
-  it('tells an account as each slot leaves it, once a slot, and nothing at first', async () => {
+  it('notifies once per slot with the final account, and not at first', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const id = await client.call('accountSubscribe', [to.toBase58(), { ...processed, encoding: 'base64' }]);
     rig.lab.freeze();
@@ -60,7 +60,7 @@ describe('accountSubscribe', () => {
     await client.silence();
   });
 
-  it('tells each commitment when the slot comes to it', async () => {
+  it('notifies each commitment when it reaches the slot', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const ids = new Map<string, number>();
     for (const commitment of ['processed', 'confirmed', 'finalized']) {
@@ -78,7 +78,7 @@ describe('accountSubscribe', () => {
     }
   });
 
-  it('tells a closed account as an empty one of the system program', async () => {
+  it('notifies a closed account as an empty system account', async () => {
     const from = rig.lab.wallet(1);
     const id = await client.call('accountSubscribe', [from.publicKey.toBase58(), processed]);
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL - 5000));
@@ -88,7 +88,7 @@ describe('accountSubscribe', () => {
     });
   });
 
-  it('tells the clock in every slot', async () => {
+  it('notifies the clock in every slot', async () => {
     const clock = 'SysvarC1ock11111111111111111111111111111111';
     const id = await client.call('accountSubscribe', [clock, { ...processed, encoding: 'jsonParsed' }]);
     for (let i = 0; i < 3; i++) {
@@ -99,7 +99,7 @@ describe('accountSubscribe', () => {
     await client.silence();
   });
 
-  it('tells what changed in the slot before it came', async () => {
+  it('notifies changes of the slot that was open when subscribing', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     rig.lab.node.submit(rig.lab.transfer(from, to, SOL));
     const id = await client.call('accountSubscribe', [to.toBase58(), processed]);
@@ -108,7 +108,7 @@ describe('accountSubscribe', () => {
   });
 });
 
-/** A mint and an account of it with 5 units, made in the open slot. */
+/** Mint and account with 5 units, created in the open slot. */
 function tokenAccount(): { mint: PublicKey; account: PublicKey } {
   const [payer, mint, account] = [rig.lab.wallet(), Keypair.generate(), Keypair.generate()];
   const make = (key: Keypair, space: number) =>
@@ -133,7 +133,7 @@ function tokenAccount(): { mint: PublicKey; account: PublicKey } {
 describe('programSubscribe', () => {
   const program = TOKEN_PROGRAM_ID.toBase58();
 
-  it('tells each account of the program that its slot changed', async () => {
+  it('notifies each changed account of the program', async () => {
     const id = await client.call('programSubscribe', [program, { ...processed, encoding: 'base64' }]);
     const made = tokenAccount();
     rig.lab.freeze();
@@ -155,7 +155,7 @@ describe('programSubscribe', () => {
       ],
     ],
     ['tokenAccountState', () => ['tokenAccountState']],
-  ])('tells only what passes %s', async (_name, filters) => {
+  ])('notifies only matches of %s', async (_name, filters) => {
     const made = tokenAccount();
     const config = { ...processed, encoding: 'jsonParsed', filters: filters(made) };
     const id = await client.call('programSubscribe', [program, config]);
@@ -170,7 +170,7 @@ describe('programSubscribe', () => {
     await client.silence();
   });
 
-  it('does not tell what passes no filter', async () => {
+  it('omits accounts without match', async () => {
     const filters = [{ dataSize: 165 }, { memcmp: { offset: 0, bytes: encodeBase58(Buffer.alloc(8, 9)) } }];
     await client.call('programSubscribe', [program, { ...processed, encoding: 'base64', filters }]);
     tokenAccount();
@@ -180,7 +180,7 @@ describe('programSubscribe', () => {
 });
 
 describe('logsSubscribe', () => {
-  it('tells the logs of all transactions, failed ones too', async () => {
+  it('notifies logs of all transactions, failed ones included', async () => {
     const from = rig.lab.wallet(1);
     const id = await client.call('logsSubscribe', ['all', processed]);
     const good = rig.lab.transfer(from, Keypair.generate().publicKey, SOL / 2);
@@ -205,7 +205,7 @@ describe('logsSubscribe', () => {
     await client.silence();
   });
 
-  it('tells only transactions that mention an address', async () => {
+  it('filters by mentioned address', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const id = await client.call('logsSubscribe', [{ mentions: [to.toBase58()] }, processed]);
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -220,7 +220,7 @@ describe('logsSubscribe', () => {
 describe('signatureSubscribe', () => {
   const INVALID_ID = { code: -32602, message: 'Invalid subscription id.' };
 
-  it('tells once, and its id is over then', async () => {
+  it('notifies once and ends', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     rig.lab.node.submit(transaction);
@@ -230,14 +230,14 @@ describe('signatureSubscribe', () => {
     rig.lab.freeze();
     await client.silence();
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
-    // Asking again is another subscription.
+    // A repeated call is another subscription.
     const again = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     expect(again).toBeGreaterThan(id);
     rig.lab.freeze();
     expect((await client.told(again)).value).toEqual({ err: null });
   });
 
-  it('tells a transaction that landed before, with the next slot', async () => {
+  it('notifies an earlier transaction in the next slot', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(3);
@@ -253,7 +253,7 @@ describe('signatureSubscribe', () => {
     await client.silence();
   });
 
-  it('tells the error of one that failed', async () => {
+  it('notifies the error of a failed transaction', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(1), Keypair.generate().publicKey, SOL);
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     rig.lab.node.submit(transaction);
@@ -261,7 +261,7 @@ describe('signatureSubscribe', () => {
     expect((await client.told(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
   });
 
-  it('tells first that it was received, when that is wanted', async () => {
+  it('notifies receipt first on request', async () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     const config = { commitment: 'confirmed', enableReceivedNotification: true };
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), config]);
@@ -274,7 +274,7 @@ describe('signatureSubscribe', () => {
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
   });
 
-  it('tells nothing of one that never lands', async () => {
+  it('does not notify a transaction that never lands', async () => {
     const stranger = Keypair.generate();
     const transaction = rig.lab.transfer(stranger, stranger.publicKey, 1);
     const config = { ...processed, enableReceivedNotification: true };
@@ -286,8 +286,8 @@ describe('signatureSubscribe', () => {
   });
 });
 
-describe('the progress of slots', () => {
-  it('is told by slotSubscribe and rootSubscribe', async () => {
+describe('slot progress', () => {
+  it('is notified by slotSubscribe and rootSubscribe', async () => {
     await finalize();
     const [slots, roots] = [await client.call('slotSubscribe'), await client.call('rootSubscribe')];
     const before = tip();
@@ -299,7 +299,7 @@ describe('the progress of slots', () => {
     expect(told.get(slots)).toEqual({ slot: before + 2, parent: before + 1, root: before + 1 - 31 });
   });
 
-  it('is told root by root when the disk was late', async () => {
+  it('is notified root by root after a slow disk', async () => {
     await rig.lab.durable();
     const id = await client.call('rootSubscribe');
     const first = tip() - 31;
@@ -312,7 +312,7 @@ describe('the progress of slots', () => {
     expect(roots).toHaveLength(41);
   });
 
-  it('is told by slotsUpdatesSubscribe in its order, with the time', async () => {
+  it('is notified by slotsUpdatesSubscribe in order with timestamps', async () => {
     await finalize();
     const id = await client.call('slotsUpdatesSubscribe');
     const from = rig.lab.wallet(1);
@@ -348,7 +348,7 @@ describe('the progress of slots', () => {
 describe('blockSubscribe', () => {
   const confirmed = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
 
-  it('tells every confirmed block as getBlock would show it', async () => {
+  it('notifies every confirmed block like getBlock', async () => {
     const from = rig.lab.wallet();
     const id = await client.call('blockSubscribe', ['all', { ...confirmed, showRewards: true }]);
     rig.lab.freeze();
@@ -379,7 +379,7 @@ describe('blockSubscribe', () => {
     });
   });
 
-  it('shows blocks as asked', async () => {
+  it('honors the requested view', async () => {
     const signatures = { ...confirmed, transactionDetails: 'signatures' };
     const id = await client.call('blockSubscribe', ['all', signatures]);
     const json = await client.call('blockSubscribe', ['all', { ...confirmed, encoding: 'json' }]);
@@ -402,7 +402,7 @@ describe('blockSubscribe', () => {
     });
   });
 
-  it('tells only blocks, and in them transactions, that mention an address', async () => {
+  it('filters blocks and transactions by mentioned address', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     const config = { ...confirmed, transactionDetails: 'signatures' };
     const filter = { mentionsAccountOrProgram: to.toBase58() };
@@ -417,7 +417,7 @@ describe('blockSubscribe', () => {
 });
 
 describe('voteSubscribe', () => {
-  it('tells the vote of the node for each slot, as its vote account has it in the next', async () => {
+  it("notifies the node's vote for each slot, consistent with its vote account", async () => {
     const id = await client.call('voteSubscribe');
     rig.lab.freeze();
     const slot = tip();
@@ -434,8 +434,8 @@ describe('voteSubscribe', () => {
   });
 });
 
-describe('a ledger that was opened again', () => {
-  it('tells what was not finalized yet', async () => {
+describe('reopened ledger', () => {
+  it('notifies slots that were not finalized', async () => {
     const own = await openPubsubRig();
     const { lab } = own;
     const to = Keypair.generate().publicKey;

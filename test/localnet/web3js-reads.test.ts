@@ -33,12 +33,12 @@ async function answer({ id, method, params }: Call): Promise<string> {
     : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** Stands in for the network: JSON-RPC in, JSON-RPC out. */
+/** Fake network: JSON-RPC in, JSON-RPC out. */
 async function fetchFromLedger(_url: string, { body }: { body: string }): Promise<Response> {
   return new Response(await answer(parseJson(body) as Call));
 }
 
-/** web3.js checks the shape of every answer and throws when it does not fit. */
+/** web3.js validates every response. */
 describe('@solana/web3.js reads', () => {
   it('accounts', async () => {
     const owner = new PublicKey(OWNER);

@@ -280,7 +280,7 @@ export class EmbeddedLedger implements LocalNode {
 
   #bankAt(at: number): FrozenBank {
     const bank = this.#banks.get(at);
-    if (bank === undefined) throw new RangeError(`the state of slot ${at} is no longer kept`);
+    if (bank === undefined) throw new RangeError(`the state of slot ${at} has been pruned`);
     return bank;
   }
 

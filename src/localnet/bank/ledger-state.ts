@@ -38,7 +38,7 @@ export class LedgerHaltedError extends Error {
   override readonly name = 'LedgerHaltedError';
 
   constructor(cause: Error) {
-    super('the ledger has stopped and takes no more transactions', { cause });
+    super('the ledger has stopped and accepts no more transactions', { cause });
   }
 }
 

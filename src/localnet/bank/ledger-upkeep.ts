@@ -56,7 +56,7 @@ export class LedgerUpkeep {
     log.rotate(tip + 1);
     if (this.#work !== null) return;
     this.#work = this.#snapshotAndTrim(tip, finalizedSlot())
-      .catch((error: unknown) => logger?.error({ err: error }, 'upkeep of the ledger failed'))
+      .catch((error: unknown) => logger?.error({ err: error }, 'ledger upkeep failed'))
       .finally(() => {
         this.#work = null;
       });

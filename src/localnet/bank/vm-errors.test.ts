@@ -15,11 +15,11 @@ function declared(name: string): string[] {
   return names;
 }
 
-describe('the numbers of the errors of the VM', () => {
+describe('VM error numbers', () => {
   it.each([
     ['TransactionErrorFieldless', transactionErrors],
     ['InstructionErrorFieldless', instructionErrors],
-  ] as const)('are those of its %s', (name, ours) => {
+  ] as const)('match its %s', (name, ours) => {
     expect(ours).toEqual(declared(name));
     expect(ours.length).toBeGreaterThan(30);
   });

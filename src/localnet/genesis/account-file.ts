@@ -69,7 +69,7 @@ export function readAccountFile(path: string, at?: Address): [Address, Account] 
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new Error(`the account file ${path} is wrong at ${issue?.path.join('.')}: ${issue?.message}`);
+    throw new Error(`the account file ${path} is invalid at ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { pubkey, account } = parsed.data;
   return [at ?? pubkey, { ...account, lamports: lamports(account.lamports) }];

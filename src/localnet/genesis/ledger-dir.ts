@@ -61,7 +61,7 @@ export function readKey(dir: string, name: keyof GenesisKeys): Keypair {
   try {
     return Keypair.fromJson(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new Error(`${path} is missing or no keypair: restore it from a copy or start with --reset`, {
+    throw new Error(`${path} is missing or no keypair: restore it from a backup or start with --reset`, {
       cause,
     });
   }

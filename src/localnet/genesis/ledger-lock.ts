@@ -34,7 +34,7 @@ export class LedgerInUseError extends Error {
 
   constructor(dir: string, pid: number, holderIsOrphan: boolean) {
     super(
-      `the ledger directory ${dir} is in use by process ${pid}: end it, or name another folder with --ledger or --data-dir`,
+      `the ledger directory ${dir} is in use by process ${pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
     this.name = 'LedgerInUseError';
     this.pid = pid;

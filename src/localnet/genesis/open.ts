@@ -142,10 +142,7 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   } else {
     const overruled = overruledOptions(options, readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS));
     if (overruled.length > 0) {
-      logger?.warn(
-        { dir, overruled },
-        'the ledger exists: what its genesis says holds (--reset makes a new one)',
-      );
+      logger?.warn({ dir, overruled }, 'the ledger exists: its genesis applies (use --reset for a new one)');
     }
   }
   const fail = failing(options);
@@ -195,7 +192,7 @@ function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error
     hasFailed = true;
     log?.error(
       { err: error, dir: ledgerDir },
-      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). What was finalized is there; make room and start again`,
+      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). Finalized data is safe; free disk space and restart`,
     );
     onFailure?.(error);
   };

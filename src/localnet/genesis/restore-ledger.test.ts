@@ -48,8 +48,8 @@ function restored() {
   return { store, recentBlocks: new RecentBlocks(), statuses: new StatusCache(), frozen };
 }
 
-describe('a ledger from before stakes were paid', () => {
-  it('is given a stake history of what is staked now, and the lamports of that account', () => {
+describe('ledger from before stake rewards', () => {
+  it('gets a stake history of the current stake and its lamports', () => {
     const { store, frozen } = withStakeHistory(restored(), genesis);
     const account = store.at(sysvars.stakeHistory, 100);
     const history = decodeStakeHistory(account?.data ?? new Uint8Array());
@@ -65,7 +65,7 @@ describe('a ledger from before stakes were paid', () => {
     ]);
   });
 
-  it('keeps the one it has', () => {
+  it('keeps an existing stake history', () => {
     const once = withStakeHistory(restored(), genesis);
     expect(withStakeHistory(once, genesis)).toBe(once);
   });

@@ -68,7 +68,7 @@ function loadSnapshot({ dir, logger }: LedgerFiles): { store: AccountsStore; slo
       logger?.warn({ err: error, slot }, 'a snapshot cannot be read; trying an older one');
     }
   }
-  throw new CorruptLog(`no whole snapshot in ${dir}: restore the directory or start with --reset`);
+  throw new CorruptLog(`no complete snapshot in ${dir}: restore the directory or start with --reset`);
 }
 
 /** Replays from the end of index or snapshot. @returns the newest slot. */
@@ -94,8 +94,7 @@ function replay(
   }
   index.add(batch);
   batch = [];
-  if (tip === null || tip < base)
-    throw new CorruptLog(`the log ends before slot ${base}, that of the snapshot`);
+  if (tip === null || tip < base) throw new CorruptLog(`the log ends before the snapshot slot ${base}`);
   return tip;
 }
 

@@ -113,8 +113,8 @@ const record: fc.Arbitrary<SlotRecord> = untraced.chain((rest) =>
 /** Slot, two hashes, two times, count. */
 const HEADER_BYTES = 8 + 32 + 32 + 8 + 8 + 8;
 
-describe('a slot record', () => {
-  it('comes back from its bytes as it was, whole or in part', () => {
+describe('slot record', () => {
+  it('round-trips in whole and in part', () => {
     fc.assert(
       fc.property(record, (original) => {
         const encoded = encodeRecord(original);
@@ -133,12 +133,12 @@ describe('a slot record', () => {
     return { ...original, rewards: [], numRewardPartitions: undefined };
   };
 
-  it('written before rewards were kept has none', () => {
+  it('without rewards decodes from before rewards were stored', () => {
     // Without rewards nothing is written, as in old records.
     expect(decodeRecord(encodeRecord(bare()))).toEqual(bare());
   });
 
-  it('written before rewards had types holds fees', () => {
+  it('with untyped rewards decodes as fees', () => {
     const encoded = encodeRecord(bare());
     const blockBytes = new DataView(encoded.buffer, encoded.byteOffset).getUint32(HEADER_BYTES, true);
     const blockEnd = HEADER_BYTES + 4 + blockBytes;
@@ -153,12 +153,12 @@ describe('a slot record', () => {
     });
   });
 
-  it('written before its course was kept has no trace', () => {
+  it('without trace decodes from before traces were stored', () => {
     const untraced = { ...bare(), trace: null };
     expect(decodeRecord(encodeRecord(untraced))).toEqual(untraced);
   });
 
-  it('keeps nothing of the bytes it was read from', () => {
+  it('holds no reference to the read bytes', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
     const encoded = Buffer.from(encodeRecord(original));
     const decoded = decodeRecord(encoded);
@@ -166,7 +166,7 @@ describe('a slot record', () => {
     expect(decoded).toEqual(original);
   });
 
-  it('cut short is a corrupt record, whatever is missing', () => {
+  it('is corrupt when truncated at any byte', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 3 }) as [SlotRecord];
     const encoded = encodeRecord(original);
     // Older records lack the trace.

@@ -89,7 +89,7 @@ export function readSnapshot(
       count++;
     }
   }
-  if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is not whole`);
+  if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is incomplete`);
 }
 
 /** One frame at a time: files above 2 GiB exceed a buffer. */

@@ -164,6 +164,6 @@ export function writeExecuted(writer: ByteWriter, { transaction, meta }: OwnTran
 /** @throws CorruptRecord, OutOfBytes or SyntaxError */
 export function readExecuted(reader: ByteReader): OwnTransaction {
   const decoded = decodeTransaction(readBytes(reader));
-  if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is none: ${decoded.fault}`);
+  if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is invalid: ${decoded.fault}`);
   return { transaction: decoded.transaction, meta: readMeta(reader) };
 }

@@ -15,7 +15,7 @@ export async function holdGossipPort(host: string, port: number, log: Logger): P
   const bound = once(socket, 'listening');
   socket.bind({ port, address: host, exclusive: true });
   await bound;
-  socket.on('error', (err) => log.warn({ err }, 'the gossip port went wrong'));
+  socket.on('error', (err) => log.warn({ err }, 'gossip port failed'));
   return {
     port: socket.address().port,
     close: () => new Promise((resolve) => socket.close(() => resolve())),

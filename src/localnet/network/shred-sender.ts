@@ -127,7 +127,8 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
   };
   try {
     for (const target of targets) {
-      const warn = (dropped: number) => log.warn({ ...target, dropped }, 'shreds leave too slowly: dropped');
+      const warn = (dropped: number) =>
+        log.warn({ ...target, dropped }, 'shred queue too slow: packets dropped');
       ways.push(new Way(await connect(target), queueMaxBytes, warn));
     }
   } catch (error) {
@@ -138,7 +139,7 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
     for (const way of ways) way.send(packets);
   };
   const later = new Later(laterMaxPackets, sendNow, (dropped) =>
-    log.warn({ dropped }, 'more shreds than may wait: dropped'),
+    log.warn({ dropped }, 'shred queue full: packets dropped'),
   );
   return {
     send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),

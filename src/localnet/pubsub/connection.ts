@@ -163,7 +163,7 @@ export class PubsubConnection implements Holder {
 
   /** A client that does not read gets no close frame, as in Agave. */
   #disconnect(facts: object): void {
-    this.#options.log.warn(facts, 'a WebSocket client reads too slowly and is disconnected');
+    this.#options.log.warn(facts, 'WebSocket client reads too slowly; disconnecting');
     this.#socket.terminate();
   }
 

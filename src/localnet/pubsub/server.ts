@@ -43,14 +43,13 @@ export function followLedger(
     statusOf: (signature) => node.recentStatus(signature),
     // New subscriptions also get slots that had begun or were not rooted.
     retainUnsubscribed: true,
-    onEvicted: (slot, failed) =>
-      log.warn({ slot: Number(slot), failed }, 'more waits to be told of the ledger than is held'),
+    onEvicted: (slot, failed) => log.warn({ slot: Number(slot), failed }, 'ledger notification queue full'),
   });
   const stop = node.follow((event) => {
     try {
       notifier.emit(event);
     } catch (error) {
-      log.error({ err: error, event: event.kind }, 'an event of the ledger could not be told');
+      log.error({ err: error, event: event.kind }, 'ledger event notification failed');
     }
   });
   return { notifier, stop };
@@ -131,7 +130,7 @@ export async function startPubsubServer(
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handleUpgrade(request, socket, head, (client) => {
-      client.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+      client.on('error', (error) => log.debug({ err: error }, 'WebSocket failed'));
       const limits = { unansweredMax, queueMaxBytes, log };
       const connection = new PubsubConnection(client, socket, { node, topics }, limits);
       connections.add(connection);

@@ -31,14 +31,14 @@ const blockIn = (at: Slot) => {
 const sha256 = (...parts: Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
 const byte = (value: number): Uint8Array => Uint8Array.of(value);
 
-/** Written down once more, from Solana's definition: the root over one or two signatures. */
+/** Independent implementation of the signatures root for one or two signatures. */
 function mixinOf(signatures: readonly Signature[]): Buffer {
   const leaves = signatures.map((signature) => sha256(byte(0), signatureBytes(signature)));
   const [first, second] = leaves as [Buffer, Buffer | undefined];
   return second === undefined ? first : sha256(byte(1), first, second);
 }
 
-/** The hashes that a block's entries must have. */
+/** Expected entry hashes of a block. */
 function chain(before: Blockhash, transactions: readonly (readonly Signature[])[]): Blockhash[] {
   let hash: Uint8Array = blockhashBytes(before);
   const links = [...transactions.map(mixinOf), ...Array.from({ length: TICKS }, () => new Uint8Array())];
@@ -48,8 +48,8 @@ function chain(before: Blockhash, transactions: readonly (readonly Signature[])[
   });
 }
 
-describe('the entries of a slot', () => {
-  it('chain from the blockhash below over every signature to its own', () => {
+describe('slot entries', () => {
+  it('chain from the parent blockhash over every signature to their own', () => {
     const [from, other, to] = [lab.wallet(), lab.wallet(), Keypair.generate()];
     follow();
     lab.node.submit(lab.transfer(from, to.publicKey, SOL));
@@ -77,7 +77,7 @@ describe('the entries of a slot', () => {
     ]);
   });
 
-  it('are those of an empty block too, and never the same', () => {
+  it('exist for an empty block and always differ', () => {
     follow();
     lab.freeze(3);
     const hashes = told.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
@@ -88,7 +88,7 @@ describe('the entries of a slot', () => {
     }
   });
 
-  it('are told again after a restart as they were', async () => {
+  it('are the same after a restart', async () => {
     const from = lab.wallet();
     follow();
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -102,8 +102,8 @@ describe('the entries of a slot', () => {
   });
 });
 
-describe('a write of an account', () => {
-  it('names the transaction that did it, and has a version that grows', () => {
+describe('account write', () => {
+  it('names its transaction and has an increasing version', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     follow();
     const transactions = [1, 2].map((n) => lab.transfer(from, to.publicKey, n * SOL));
@@ -113,14 +113,14 @@ describe('a write of an account', () => {
     const writes = told.filter((event) => event.kind === 'account');
     const written = (key: Keypair) =>
       writes.filter(({ address }) => address === at(key.publicKey)).map(({ signature }) => signature);
-    // The first is that of the airdrop, told of the slot before.
+    // The first is the airdrop of the slot before.
     expect(written(from).slice(1)).toEqual(signatures);
     expect(written(to)).toEqual(signatures);
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('by the slot itself names none: the fee of the leader, the clock', () => {
+  it('by the slot names no transaction: leader fee, clock', () => {
     const from = lab.wallet();
     follow();
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
@@ -131,7 +131,7 @@ describe('a write of an account', () => {
     expect(own).toHaveLength(6);
   });
 
-  it('is known again by signature and version when it is told again after a restart', async () => {
+  it('keeps signature and version after a restart', async () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     follow();
     for (const n of [1, 2]) lab.node.submit(lab.transfer(from, to.publicKey, n * SOL));
@@ -147,7 +147,7 @@ describe('a write of an account', () => {
   });
 });
 
-it('a listener may begin with the newest rooted slot, which has come all the way', () => {
+it('is replayed from the newest rooted slot on request', () => {
   lab.freeze(2);
   lab.node.follow((event) => told.push(event), 'root');
   const statuses = told.flatMap((event) =>

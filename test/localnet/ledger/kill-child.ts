@@ -3,14 +3,14 @@ import { Keypair } from '../../../src/solana/ed25519.ts';
 import { lamports } from '../../../src/solana/units.ts';
 
 /**
- * A ledger in a process of its own, to be killed. It makes transactions without end and tells, a line each,
- * what it has called finalized: `slot blockhash signature…`.
+ * Ledger process to be killed. It sends transactions and prints finalized slots: `slot blockhash
+ * signature…`.
  */
 const [ledgerDir = ''] = process.argv.slice(2);
 const node = await openLocalNode({
   ledgerDir,
   slotMs: 10,
-  // Small segments, so that kills also fall into rotations and snapshots.
+  // Small segments, so that kills hit rotations and snapshots.
   limits: { segmentSlotsMax: 40 },
 });
 

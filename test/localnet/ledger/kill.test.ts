@@ -15,10 +15,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What a life of the ledger called finalized: blockhash and signatures by slot. */
+/** Finalized blockhash and signatures by slot. */
 type Told = Map<number, readonly string[]>;
 
-/** Runs the ledger until it has told enough, then kills it in the middle of whatever it does. */
+/** Kills the ledger after enough output. */
 async function liveAndDie(told: Told, linesWanted: number): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'kill-child.ts'), dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -48,7 +48,7 @@ function expectAllThere(node: OpenLocalNode, told: Told): void {
   }
 }
 
-it('a ledger killed again and again resumes at what it called finalized, and has lost none of it', async () => {
+it('a repeatedly killed ledger resumes at its finalized slot and loses nothing finalized', async () => {
   const told: Told = new Map();
   let transactions = 0;
   for (let kill = 0; kill < KILLS; kill++) {
@@ -60,7 +60,7 @@ it('a ledger killed again and again resumes at what it called finalized, and has
     expectAllThere(node, told);
     const faucet = node.bank('processed').account(node.genesis.faucet)!.lamports;
     transactions = Number(node.bank('processed').transactionCount);
-    // Each airdrop cost the faucet 1 SOL and 5000 lamports: the accounts agree with the blocks.
+    // Each airdrop cost the faucet 1 SOL and 5000 lamports.
     expect(faucet).toBe(1_000_000_000_000_000n - BigInt(transactions) * 1_000_005_000n);
     await node.stop();
   }
