@@ -64,25 +64,25 @@ describe('getAccountInfo', () => {
     [[ABSENT, null], null],
     [[SHORT, { commitment: 'recent' }], shown('7bWpTW', 5)],
   ])('returns %j', async (params, value) => {
-    expect(await ledger.ask('getAccountInfo', ...params)).toEqual({ context, value });
+    expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual({ context, value });
   });
 
   it('compresses data with zstd', async () => {
-    const answer = await ledger.ask('getAccountInfo', LONG, { encoding: 'base64+zstd' });
+    const answer = await ledger.callRpc('getAccountInfo', LONG, { encoding: 'base64+zstd' });
     const { data } = (answer as { value: { data: [string, string] } }).value;
     expect(data[1]).toBe('base64+zstd');
     expect(zstdDecompressSync(Buffer.from(data[0], 'base64'))).toEqual(Buffer.alloc(129, 7));
   });
 
   it("returns exact lamports above 2^53, members in Agave's order", async () => {
-    expect(await ledger.askRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
+    expect(await ledger.callRpcRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
       '{"context":{"apiVersion":"4.2.1","slot":2},"value":{"data":"","executable":false,' +
         `"lamports":9007199254740993,"owner":"${programs.system}","rentEpoch":18446744073709551615,"space":0}}`,
     );
   });
 
   it('returns full-size sysvars', async () => {
-    const answer = await ledger.ask('getAccountInfo', sysvars.clock, { encoding: 'jsonParsed' });
+    const answer = await ledger.callRpc('getAccountInfo', sysvars.clock, { encoding: 'jsonParsed' });
     expect(answer).toMatchObject({
       value: { lamports: 1_169_280, space: 40, data: { program: 'sysvar', parsed: { type: 'clock' } } },
     });
@@ -100,7 +100,7 @@ describe('getAccountInfo', () => {
     [[SHORT, { minContextSlot: 1 }], notReached],
     [[SHORT, {}, 5], rpcError(-32602, 'Invalid parameters: Expected from 1 to 2 parameters.', '"Got: 3"')],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getAccountInfo', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual(error);
   });
 });
 
@@ -110,14 +110,14 @@ describe('getBalance', () => {
     [[SHORT], 10_000_000],
     [[ABSENT], 0],
   ])('is exact for %j', async (params, value) => {
-    expect(await ledger.ask('getBalance', ...params)).toEqual({ context, value });
+    expect(await ledger.callRpc('getBalance', ...params)).toEqual({ context, value });
   });
 
   it('depends on the commitment', async () => {
     const own = await openRig();
     own.node.airdrop(ABSENT, lamports(1_000_000));
     const at = async (commitment: string): Promise<JsonValue> =>
-      own.ask('getBalance', ABSENT, { commitment });
+      own.callRpc('getBalance', ABSENT, { commitment });
     const value = (slot: number, balance: number): JsonValue => ({
       context: { apiVersion: '4.2.1', slot },
       value: balance,
@@ -139,16 +139,16 @@ describe('getBalance', () => {
     [[SHORT, { minContextSlot: '5' }], serdeError('invalid type: string "5", expected u64')],
     [[SHORT, { minContextSlot: 1 }], notReached],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getBalance', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getBalance', ...params)).toEqual(error);
   });
 });
 
 describe('getMultipleAccounts', () => {
   it('keeps the address order, with base64 by default', async () => {
     const value = [null, shown(['AQIDBAU=', 'base64'], 5), shown(['AQIDBAU=', 'base64'], 5)];
-    expect(await ledger.ask('getMultipleAccounts', [ABSENT, SHORT, SHORT])).toEqual({ context, value });
-    expect(await ledger.ask('getMultipleAccounts', [])).toEqual({ context, value: [] });
-    expect(await ledger.ask('getMultipleAccounts', Array<string>(100).fill(ABSENT))).toEqual({
+    expect(await ledger.callRpc('getMultipleAccounts', [ABSENT, SHORT, SHORT])).toEqual({ context, value });
+    expect(await ledger.callRpc('getMultipleAccounts', [])).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getMultipleAccounts', Array<string>(100).fill(ABSENT))).toEqual({
       context,
       value: Array<null>(100).fill(null),
     });
@@ -161,13 +161,13 @@ describe('getMultipleAccounts', () => {
     ['long base58', [[SHORT, LONG], { encoding: 'base58' }], tooLong],
     ['a future slot', [[SHORT], { minContextSlot: 1 }], notReached],
   ])('rejects %s', async (_what, params, error) => {
-    expect(await ledger.ask('getMultipleAccounts', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getMultipleAccounts', ...params)).toEqual(error);
   });
 });
 
 describe('getProgramAccounts', () => {
   const keysOf = async (program: string, config: { [name: string]: JsonValue }): Promise<JsonValue> => {
-    const answer = await ledger.ask('getProgramAccounts', program, { encoding: 'base64', ...config });
+    const answer = await ledger.callRpc('getProgramAccounts', program, { encoding: 'base64', ...config });
     return Array.isArray(answer) ? answer.map((entry) => (entry as { pubkey: string }).pubkey) : answer;
   };
   const memcmp = (offset: number, bytes: JsonValue, encoding?: string): JsonValue =>
@@ -192,12 +192,12 @@ describe('getProgramAccounts', () => {
   it('returns account and address, with context on request', async () => {
     const entry = { account: shown('7bWpTW', 5), pubkey: SHORT };
     const filters = [{ dataSize: 5 }];
-    expect(await ledger.ask('getProgramAccounts', PROGRAM, { filters })).toEqual([entry]);
-    expect(await ledger.ask('getProgramAccounts', PROGRAM, { filters, withContext: true })).toEqual({
+    expect(await ledger.callRpc('getProgramAccounts', PROGRAM, { filters })).toEqual([entry]);
+    expect(await ledger.callRpc('getProgramAccounts', PROGRAM, { filters, withContext: true })).toEqual({
       context,
       value: [entry],
     });
-    expect(await ledger.ask('getProgramAccounts', ABSENT)).toEqual([]);
+    expect(await ledger.callRpc('getProgramAccounts', ABSENT)).toEqual([]);
     const unsorted = await keysOf(PROGRAM, { sortResults: false });
     expect(new Set(unsorted as string[])).toEqual(new Set([SHORT, LONG]));
   });
@@ -227,7 +227,7 @@ describe('getProgramAccounts', () => {
       rpcError(-32602, 'Incorrect byte length 1 for SPL token mint filter, expected 32'),
     ],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getProgramAccounts', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getProgramAccounts', ...params)).toEqual(error);
   });
 });
 
@@ -242,13 +242,13 @@ describe('getMinimumBalanceForRentExemption', () => {
     [[-1], serdeError('invalid value: integer `-1`, expected usize')],
     [[0, {}], serdeError('missing field `commitment`')],
   ])('returns %j', async (params, result) => {
-    expect(await ledger.ask('getMinimumBalanceForRentExemption', ...params)).toEqual(result);
+    expect(await ledger.callRpc('getMinimumBalanceForRentExemption', ...params)).toEqual(result);
   });
 });
 
 describe('getSupply', () => {
   it('excludes locked stakes', async () => {
-    const answer = await ledger.ask('getSupply');
+    const answer = await ledger.callRpc('getSupply');
     const { value } = answer as { value: { [name: string]: JsonValue } };
     expect(value.nonCirculating).toBe(10_000_000);
     // Includes the mainnet-beta accounts that nodes list on every chain.
@@ -262,7 +262,7 @@ describe('getSupply', () => {
   });
 
   it('omits the list on request', async () => {
-    const answer = await ledger.ask('getSupply', { excludeNonCirculatingAccountsList: true });
+    const answer = await ledger.callRpc('getSupply', { excludeNonCirculatingAccountsList: true });
     expect(answer).toMatchObject({ context, value: { nonCirculatingAccounts: [] } });
   });
 
@@ -271,6 +271,6 @@ describe('getSupply', () => {
     [[{ excludeNonCirculatingAccountsList: null }], serdeError('invalid type: null, expected a boolean')],
     [[{}, {}], rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"')],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getSupply', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getSupply', ...params)).toEqual(error);
   });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   identity = ledger.node.genesis.identity;
   ledger.node.airdrop(key(60), lamports(1_000_000));
   ledger.freeze(TIP);
-  const isFinalized = async (): Promise<boolean> => (await ledger.ask('getSlot')) === FINALIZED;
+  const isFinalized = async (): Promise<boolean> => (await ledger.callRpc('getSlot')) === FINALIZED;
   await eventually(isFinalized, 'the ledger finalizes slot 9');
 });
 afterAll(() => ledger.close());
@@ -37,7 +37,7 @@ it('has no snapshot before the first one is written', async () => {
   });
 });
 
-type Method = Parameters<Rig['ask']>[0];
+type Method = Parameters<Rig['callRpc']>[0];
 
 describe('chain position', () => {
   it.each<[Method, JsonValue[], JsonValue]>([
@@ -73,7 +73,7 @@ describe('chain position', () => {
       },
     ],
   ])('%s %j', async (method, params, result) => {
-    expect(await ledger.ask(method, ...params)).toEqual(result);
+    expect(await ledger.callRpc(method, ...params)).toEqual(result);
   });
 
   const contextual = [
@@ -85,16 +85,16 @@ describe('chain position', () => {
     'getStakeMinimumDelegation',
   ] as const;
   it.each(contextual)('%s rejects a future slot and invalid parameters', async (method) => {
-    expect(await ledger.ask(method, { minContextSlot: FINALIZED + 1 })).toEqual(
+    expect(await ledger.callRpc(method, { minContextSlot: FINALIZED + 1 })).toEqual(
       rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: FINALIZED }),
     );
-    expect(await ledger.ask(method, 'confirmed')).toEqual(
+    expect(await ledger.callRpc(method, 'confirmed')).toEqual(
       serdeError('invalid type: string "confirmed", expected struct RpcContextConfig'),
     );
-    expect(await ledger.ask(method, {}, {})).toEqual(
+    expect(await ledger.callRpc(method, {}, {})).toEqual(
       rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"'),
     );
-    expect(JSON.parse(await ledger.askRaw(method, { commitment: 'confirmed' }))).toEqual(
+    expect(JSON.parse(await ledger.callRpcRaw(method, { commitment: 'confirmed' }))).toEqual(
       rpcError(-32602, '`params` should be an array'),
     );
   });
@@ -110,10 +110,10 @@ describe('getStakeMinimumDelegation', () => {
     const question = { programId: programs.stake, accounts: [], data: Uint8Array.of(13, 0, 0, 0) };
     const { base64 } = sign(payer, [question], bank.blockhash);
     const config = { encoding: 'base64', commitment: 'processed' };
-    const answer = await own.ask('simulateTransaction', base64, config);
+    const answer = await own.callRpc('simulateTransaction', base64, config);
     const { data } = (answer as { value: { returnData: { data: [string, string] } } }).value.returnData;
     const value = Number(Buffer.from(data[0], 'base64').readBigUInt64LE());
-    expect(await own.ask('getStakeMinimumDelegation')).toEqual({
+    expect(await own.callRpc('getStakeMinimumDelegation')).toEqual({
       context: { apiVersion: '4.2.1', slot: 0 },
       value,
     });
@@ -124,11 +124,11 @@ describe('getStakeMinimumDelegation', () => {
 describe('constant results', () => {
   it('need no parameters', async () => {
     const { genesis } = ledger.node;
-    expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
-    expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
-    expect(await ledger.ask('getIdentity')).toEqual({ identity });
-    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
-    expect(await ledger.ask('getEpochSchedule')).toEqual({
+    expect(await ledger.callRpcRaw('getHealth', undefined)).toBe('"ok"');
+    expect(await ledger.callRpc('getGenesisHash')).toBe(genesis.hash);
+    expect(await ledger.callRpc('getIdentity')).toEqual({ identity });
+    expect(await ledger.callRpc('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
+    expect(await ledger.callRpc('getEpochSchedule')).toEqual({
       firstNormalEpoch: 0,
       firstNormalSlot: 0,
       leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
@@ -138,7 +138,7 @@ describe('constant results', () => {
   });
 
   it('show whole inflation rates with a point', async () => {
-    expect(await ledger.askRaw('getInflationRate', [])).toBe(
+    expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
   });
@@ -153,10 +153,10 @@ describe('constant results', () => {
     'getVersion',
   ] as const;
   it.each(withoutParameters)('%s rejects parameters', async (method) => {
-    expect(await ledger.ask(method, 5)).toEqual(
+    expect(await ledger.callRpc(method, 5)).toEqual(
       rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Array([Number(5)])'),
     );
-    expect(JSON.parse(await ledger.askRaw(method, {}))).toEqual(
+    expect(JSON.parse(await ledger.callRpcRaw(method, {}))).toEqual(
       rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Map({})'),
     );
   });
@@ -164,7 +164,7 @@ describe('constant results', () => {
 
 describe('getClusterNodes', () => {
   it('returns the only node', async () => {
-    expect(await ledger.ask('getClusterNodes')).toMatchObject([
+    expect(await ledger.callRpc('getClusterNodes')).toMatchObject([
       {
         pubkey: identity,
         version: '4.2.1',
@@ -181,33 +181,33 @@ describe('leader methods', () => {
     rpcError(-32602, `Invalid slot range: leader schedule for epoch ${epoch} is unavailable`);
 
   it('return the node for every slot', async () => {
-    expect(await ledger.ask('getSlotLeader')).toBe(identity);
-    expect(await ledger.ask('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
-    expect(await ledger.ask('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
+    expect(await ledger.callRpc('getSlotLeader')).toBe(identity);
+    expect(await ledger.callRpc('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
+    expect(await ledger.callRpc('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
     const schedule = { [identity]: Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => i) };
-    expect(await ledger.ask('getLeaderSchedule')).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', null, { commitment: 'processed' })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', 63, { identity })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', { identity })).toEqual(schedule);
-    expect(await ledger.ask('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
+    expect(await ledger.callRpc('getLeaderSchedule')).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', null, { commitment: 'processed' })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', 63, { identity })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', { identity })).toEqual(schedule);
+    expect(await ledger.callRpc('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
   });
 
   it('reject epochs after the next', async () => {
-    expect(await ledger.ask('getLeaderSchedule', 64)).toBeNull();
+    expect(await ledger.callRpc('getLeaderSchedule', 64)).toBeNull();
     const absurd = 2n ** 63n - 1n;
-    expect(await ledger.ask('getLeaderSchedule', absurd)).toBeNull();
-    expect(await ledger.ask('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
+    expect(await ledger.callRpc('getLeaderSchedule', absurd)).toBeNull();
+    expect(await ledger.callRpc('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
   });
 
   it('know ten epochs', async () => {
     const old = await openRig({ slotsPerEpoch: 32 });
     // The tip is in epoch 13, the root in epoch 12: 4 to 13 are known.
     await old.finalize(13 * 32);
-    expect(await old.ask('getLeaderSchedule', 4 * 32)).not.toBeNull();
-    expect(await old.ask('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
-    expect(await old.ask('getSlotLeaders', 4 * 32 - 1, 5)).toEqual(unavailable(3));
+    expect(await old.callRpc('getLeaderSchedule', 4 * 32)).not.toBeNull();
+    expect(await old.callRpc('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
+    expect(await old.callRpc('getSlotLeaders', 4 * 32 - 1, 5)).toEqual(unavailable(3));
     const range = { firstSlot: 4 * 32 - 1, lastSlot: 4 * 32 };
-    expect(await old.ask('getBlockProduction', { range })).toEqual(unavailable(3));
+    expect(await old.callRpc('getBlockProduction', { range })).toEqual(unavailable(3));
     await old.close();
   });
 
@@ -240,7 +240,7 @@ describe('leader methods', () => {
       serdeError('invalid type: integer `5`, expected struct RpcLeaderScheduleConfig'),
     ],
   ])('%s rejects %j', async (method, params, error) => {
-    expect(await ledger.ask(method, ...params)).toEqual(error);
+    expect(await ledger.callRpc(method, ...params)).toEqual(error);
   });
 });
 
@@ -259,8 +259,8 @@ describe('getVoteAccounts', () => {
   const STAKE = 999_999_997_717_120;
 
   it('returns the stake of the node, which votes in every slot', async () => {
-    expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
-    expect(await ledger.ask('getVoteAccounts', { commitment: 'processed' })).toEqual({
+    expect(await ledger.callRpc('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
+    expect(await ledger.callRpc('getVoteAccounts', { commitment: 'processed' })).toEqual({
       // Eight rooted slots with timely votes.
       current: [own(39, 8, [[1, 128, 0]])],
       delinquent: [],
@@ -270,14 +270,14 @@ describe('getVoteAccounts', () => {
   it("returns the vote account's state", async () => {
     const { voteAccount } = ledger.node.genesis;
     const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const answer = await ledger.ask('getAccountInfo', voteAccount, config);
+    const answer = await ledger.callRpc('getAccountInfo', voteAccount, config);
     const { info } = (answer as { value: { data: { parsed: { info: { [name: string]: JsonValue } } } } })
       .value.data.parsed;
     expect(info).toMatchObject({
       nodePubkey: identity,
       rootSlot: 8,
       epochCredits: [{ epoch: 1, credits: '128', previousCredits: '0' }],
-      lastTimestamp: { slot: 39, timestamp: await ledger.ask('getBlockTime', 39) },
+      lastTimestamp: { slot: 39, timestamp: await ledger.callRpc('getBlockTime', 39) },
     });
     expect(info.votes).toEqual(
       Array.from({ length: 31 }, (_, index) => ({
@@ -286,23 +286,23 @@ describe('getVoteAccounts', () => {
         confirmationCount: 31 - index,
       })),
     );
-    const found = await ledger.ask('getProgramAccounts', programs.vote, config);
+    const found = await ledger.callRpc('getProgramAccounts', programs.vote, config);
     expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
   });
 
   it('filters by vote account', async () => {
     const { voteAccount } = ledger.node.genesis;
-    expect(await ledger.ask('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
+    expect(await ledger.callRpc('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
       current: [{ votePubkey: voteAccount }],
     });
-    expect(await ledger.ask('getVoteAccounts', { votePubkey: key(1) })).toEqual({
+    expect(await ledger.callRpc('getVoteAccounts', { votePubkey: key(1) })).toEqual({
       current: [],
       delinquent: [],
     });
   });
 
   it('lists an old voter as delinquent', async () => {
-    const answer = await ledger.ask('getVoteAccounts', { delinquentSlotDistance: 1 });
+    const answer = await ledger.callRpc('getVoteAccounts', { delinquentSlotDistance: 1 });
     expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
   });
 
@@ -313,7 +313,7 @@ describe('getVoteAccounts', () => {
     [{ delinquentSlotDistance: -1 }, serdeError('invalid value: integer `-1`, expected u64')],
     [5, serdeError('invalid type: integer `5`, expected struct RpcGetVoteAccountsConfig')],
   ])('rejects %j', async (config, error) => {
-    expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
+    expect(await ledger.callRpc('getVoteAccounts', config)).toEqual(error);
   });
 
   it('shows the last five epochs of another validator and rounds its commission up', async () => {
@@ -334,7 +334,7 @@ describe('getVoteAccounts', () => {
     });
     other.freeze(10);
     const config = { votePubkey: key(70), commitment: 'processed' };
-    expect(await other.ask('getVoteAccounts', config)).toMatchObject({
+    expect(await other.callRpc('getVoteAccounts', config)).toMatchObject({
       current: [
         {
           activatedStake: 0,
@@ -365,7 +365,7 @@ describe('getVoteAccounts', () => {
       ],
     });
     const at = async (config: { [name: string]: JsonValue }): Promise<JsonValue> => {
-      const answer = await two.ask('getVoteAccounts', {
+      const answer = await two.callRpc('getVoteAccounts', {
         commitment: 'processed',
         votePubkey: voter,
         ...config,

@@ -142,7 +142,7 @@ describe('published Yellowstone client', () => {
     expect(text(entries.at(-1)?.hash)).toBe(blockhash);
     const [meta] = of(({ blockMeta }) => blockMeta).filter((each) => each.slot === String(slot));
     expect(meta).toMatchObject({ blockhash, executedTransactionCount: '2', entriesCount: '4' });
-    const statuses = of(({ slot: told }) => told).filter((each) => each.slot === String(slot));
+    const statuses = of(({ slot: received }) => received).filter((each) => each.slot === String(slot));
     // The bank was created before the client connected.
     expect(statuses.map(({ status }) => status).slice(-2)).toEqual([COMPLETED, PROCESSED]);
     expect(statuses.at(-1)?.parent).toBe(String(slot - 1n));
@@ -175,7 +175,9 @@ describe('published Yellowstone client', () => {
     const meta = transactions[1]?.transaction?.transaction?.meta;
     expect(meta?.loadedWritableAddresses.map(text)).toEqual([loaded.publicKey.toBase58()]);
     const tokens = listening.updates.filter(({ filters }) => filters.includes('tokens'));
-    expect(tokens.map(({ account: told }) => text(told?.account?.pubkey))).toEqual([account.toBase58()]);
+    expect(tokens.map(({ account: received }) => text(received?.account?.pubkey))).toEqual([
+      account.toBase58(),
+    ]);
     listening.close();
   });
 
@@ -195,10 +197,10 @@ describe('published Yellowstone client', () => {
     lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
     const { slot, blockhash } = lab.node.freeze();
     lab.freeze();
-    const told = (await listening.first((update) => update.block?.slot === String(slot))).block;
-    expect(told).toMatchObject({ blockhash, entriesCount: '3', executedTransactionCount: '1' });
-    expect([told?.transactions.length, told?.entries.length]).toEqual([1, 3]);
-    expect(told?.accounts).toHaveLength(Number(told?.updatedAccountCount));
+    const received = (await listening.first((update) => update.block?.slot === String(slot))).block;
+    expect(received).toMatchObject({ blockhash, entriesCount: '3', executedTransactionCount: '1' });
+    expect([received?.transactions.length, received?.entries.length]).toEqual([1, 3]);
+    expect(received?.accounts).toHaveLength(Number(received?.updatedAccountCount));
     listening.close();
   });
 
@@ -219,8 +221,8 @@ describe('published Yellowstone client', () => {
       fromSlot: String(slot),
     });
     await slotReached(listening, slot, PROCESSED);
-    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
-    expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
+    const found = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
+    expect([found?.slot, text(found?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
     listening.close();
     const yellowstone = await client();
     expect(await yellowstone.subscribeReplayInfo()).toMatchObject({ firstAvailable: '0' });
@@ -253,8 +255,8 @@ describe('published Yellowstone client', () => {
       fromSlot: String(slot),
     });
     await listening.first(({ blockMeta }) => blockMeta?.slot === String(slot + 5n));
-    const heard = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
-    expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
+    const found = listening.updates.find(({ transaction }) => transaction !== undefined)?.transaction;
+    expect([found?.slot, text(found?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
     const metas = listening.updates.flatMap(({ blockMeta }) => (blockMeta ? [BigInt(blockMeta.slot)] : []));
     expect(metas.slice(0, 6)).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((nth) => slot + nth));
     listening.close();

@@ -132,9 +132,9 @@ describe('getTransaction', () => {
   });
 
   it('shows the version only on request', async () => {
-    const ask = (config: object) => rig.result('getTransaction', [sent[0]?.signature, config]);
-    expect((await ask({ maxSupportedTransactionVersion: 0 })).version).toBe('legacy');
-    expect(await ask({})).not.toHaveProperty('version');
+    const callRpc = (config: object) => rig.result('getTransaction', [sent[0]?.signature, config]);
+    expect((await callRpc({ maxSupportedTransactionVersion: 0 })).version).toBe('legacy');
+    expect(await callRpc({})).not.toHaveProperty('version');
   });
 
   it('is null when unknown or not confirmed enough', async () => {
@@ -231,23 +231,23 @@ describe('getBlock', () => {
   });
 
   it('supports every level of details', async () => {
-    const ask = (config: object) => rig.result('getBlock', [slotOfPair, config]);
-    expect((await ask({ transactionDetails: 'signatures' })).signatures).toEqual([
+    const callRpc = (config: object) => rig.result('getBlock', [slotOfPair, config]);
+    expect((await callRpc({ transactionDetails: 'signatures' })).signatures).toEqual([
       sent[0]?.signature,
       sent[1]?.signature,
     ]);
-    const none = await ask({ transactionDetails: 'none', rewards: false });
+    const none = await callRpc({ transactionDetails: 'none', rewards: false });
     expect(none).not.toHaveProperty('transactions');
     expect(none).not.toHaveProperty('signatures');
     expect(none).not.toHaveProperty('rewards');
-    const { transactions } = await ask({ transactionDetails: 'accounts' });
+    const { transactions } = await callRpc({ transactionDetails: 'accounts' });
     expect(transactions[0].transaction.accountKeys[1]).toEqual({
       pubkey: recipient,
       signer: false,
       source: 'transaction',
       writable: true,
     });
-    expect((await ask({ encoding: 'base64' })).transactions[0].transaction).toEqual([
+    expect((await callRpc({ encoding: 'base64' })).transactions[0].transaction).toEqual([
       sent[0]?.base64,
       'base64',
     ]);

@@ -44,7 +44,7 @@ export const handlers: Record<string, RpcHandler> = {
 };
 
 /** Ledger server with short timeouts. */
-export const openDoor = (): Promise<LocalnetServer> =>
+export const openServer = (): Promise<LocalnetServer> =>
   startLocalnetServer(node, {
     port: 0,
     log: createLogger('info', (line) => logged.push(line)),

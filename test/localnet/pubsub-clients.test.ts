@@ -38,7 +38,8 @@ describe('@solana/web3.js v1', () => {
   let connection: Connection;
   let payer: Keypair;
 
-  const first = <Told>(...told: FirstUpdate<Told>): Promise<Told> => firstUpdate(connection, ...told);
+  const first = <Notification>(...received: FirstUpdate<Notification>): Promise<Notification> =>
+    firstUpdate(connection, ...received);
   const pay = async (to: Keypair, lamports = LAMPORTS_PER_SOL): Promise<string> => {
     const instruction = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
@@ -65,17 +66,17 @@ describe('@solana/web3.js v1', () => {
 
   it('receives account notifications', async () => {
     const to = Keypair.generate();
-    const told = await first<{ lamports: number }>(
+    const received = await first<{ lamports: number }>(
       (listener) => connection.onAccountChange(to.publicKey, listener, { commitment: 'confirmed' }),
       (id) => connection.removeAccountChangeListener(id),
       () => pay(to),
     );
-    expect(told.lamports).toBe(LAMPORTS_PER_SOL);
+    expect(received.lamports).toBe(LAMPORTS_PER_SOL);
   });
 
   it('receives filtered program notifications', async () => {
     const to = Keypair.generate();
-    const told = await first<{ accountId: { toBase58(): string } }>(
+    const received = await first<{ accountId: { toBase58(): string } }>(
       (listener) =>
         connection.onProgramAccountChange(SystemProgram.programId, listener, {
           commitment: 'processed',
@@ -84,29 +85,29 @@ describe('@solana/web3.js v1', () => {
       (id) => connection.removeProgramAccountChangeListener(id),
       () => pay(to),
     );
-    expect([payer.publicKey.toBase58(), to.publicKey.toBase58()]).toContain(told.accountId.toBase58());
+    expect([payer.publicKey.toBase58(), to.publicKey.toBase58()]).toContain(received.accountId.toBase58());
   });
 
   it('receives logs by mentioned address', async () => {
     const to = Keypair.generate();
     let signature = '';
-    const told = await first<{ signature: string; logs: string[] }>(
+    const received = await first<{ signature: string; logs: string[] }>(
       (listener) => connection.onLogs(to.publicKey, listener, 'processed'),
       (id) => connection.removeOnLogsListener(id),
       async () => {
         signature = await pay(to);
       },
     );
-    expect(told.signature).toBe(signature);
-    expect(told.logs).toContain('Program 11111111111111111111111111111111 success');
+    expect(received.signature).toBe(signature);
+    expect(received.logs).toContain('Program 11111111111111111111111111111111 success');
   });
 
   it('receives a failed transaction', async () => {
     const signature = await pay(Keypair.generate(), 1_000 * LAMPORTS_PER_SOL);
-    const told = await new Promise<{ err: unknown }>((resolve) => {
+    const received = await new Promise<{ err: unknown }>((resolve) => {
       connection.onSignature(signature, resolve, 'confirmed');
     });
-    expect(told.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
+    expect(received.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
   });
 
   it('receives slots, slot updates and roots', async () => {
@@ -133,17 +134,17 @@ describe('@solana/kit', () => {
   const subscriptionsOf = () => kit.createSolanaRpcSubscriptions(`ws://127.0.0.1:${localnet.rpcPort + 1}`);
 
   /** First notification after `act`. */
-  async function first<Told>(
-    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Told>> },
+  async function first<Notification>(
+    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Notification>> },
     act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> {
+  ): Promise<Notification> {
     const abort = new AbortController();
-    const told = await pending.subscribe({ abortSignal: abort.signal });
-    const next = told[Symbol.asyncIterator]().next();
+    const received = await pending.subscribe({ abortSignal: abort.signal });
+    const next = received[Symbol.asyncIterator]().next();
     await act();
     const { value } = await next;
     abort.abort();
-    return value as Told;
+    return value as Notification;
   }
 
   const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();

@@ -45,7 +45,7 @@ describe('accountSubscribe', () => {
     rig.lab.node.submit(rig.lab.transfer(from, to, 2 * SOL));
     await client.silence();
     rig.lab.freeze();
-    expect(await client.told(id)).toEqual({
+    expect(await client.received(id)).toEqual({
       context: { slot: tip() },
       value: {
         lamports: 3 * SOL,
@@ -70,8 +70,8 @@ describe('accountSubscribe', () => {
     rig.lab.freeze();
     const slot = tip();
     for (const commitment of ['processed', 'confirmed', 'finalized']) {
-      const told = await client.told(ids.get(commitment) as number);
-      expect(told).toMatchObject({ context: { slot }, value: { lamports: SOL, data: '' } });
+      const received = await client.received(ids.get(commitment) as number);
+      expect(received).toMatchObject({ context: { slot }, value: { lamports: SOL, data: '' } });
       await client.silence();
       if (commitment === 'processed') rig.lab.freeze();
       else if (commitment === 'confirmed') await finalize();
@@ -83,7 +83,7 @@ describe('accountSubscribe', () => {
     const id = await client.call('accountSubscribe', [from.publicKey.toBase58(), processed]);
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL - 5000));
     rig.lab.freeze();
-    expect(await client.told(id)).toMatchObject({
+    expect(await client.received(id)).toMatchObject({
       value: { lamports: 0, owner: SystemProgram.programId.toBase58(), data: '', space: 0 },
     });
   });
@@ -93,7 +93,7 @@ describe('accountSubscribe', () => {
     const id = await client.call('accountSubscribe', [clock, { ...processed, encoding: 'jsonParsed' }]);
     for (let i = 0; i < 3; i++) {
       rig.lab.freeze();
-      const { value } = await client.told(id);
+      const { value } = await client.received(id);
       expect(value.data.parsed.info.slot).toBe(tip());
     }
     await client.silence();
@@ -104,7 +104,7 @@ describe('accountSubscribe', () => {
     rig.lab.node.submit(rig.lab.transfer(from, to, SOL));
     const id = await client.call('accountSubscribe', [to.toBase58(), processed]);
     rig.lab.freeze();
-    expect(await client.told(id)).toMatchObject({ value: { lamports: SOL } });
+    expect(await client.received(id)).toMatchObject({ value: { lamports: SOL } });
   });
 });
 
@@ -137,11 +137,11 @@ describe('programSubscribe', () => {
     const id = await client.call('programSubscribe', [program, { ...processed, encoding: 'base64' }]);
     const made = tokenAccount();
     rig.lab.freeze();
-    const told = [await client.told(id), await client.told(id)];
-    expect(told.map(({ value }) => value.pubkey).sort()).toEqual(
+    const received = [await client.received(id), await client.received(id)];
+    expect(received.map(({ value }) => value.pubkey).sort()).toEqual(
       [made.account, made.mint].map((key) => key.toBase58()).sort(),
     );
-    expect(told[0].context).toEqual({ slot: tip() });
+    expect(received[0].context).toEqual({ slot: tip() });
     await client.silence();
   });
 
@@ -160,7 +160,7 @@ describe('programSubscribe', () => {
     const config = { ...processed, encoding: 'jsonParsed', filters: filters(made) };
     const id = await client.call('programSubscribe', [program, config]);
     rig.lab.freeze();
-    const { value } = await client.told(id);
+    const { value } = await client.received(id);
     expect(value).toMatchObject({
       pubkey: made.account.toBase58(),
       account: {
@@ -193,11 +193,11 @@ describe('logsSubscribe', () => {
       ...(end === 'success' ? [] : [expect.stringContaining('insufficient lamports')]),
       `Program 11111111111111111111111111111111 ${end}`,
     ];
-    expect(await client.told(id)).toEqual({
+    expect(await client.received(id)).toEqual({
       context: { slot: tip() },
       value: { signature: signatureOf(good), err: null, logs: logs('success') },
     });
-    expect((await client.told(id)).value).toEqual({
+    expect((await client.received(id)).value).toEqual({
       signature: signatureOf(bad),
       err: { InstructionError: [0, { Custom: 1 }] },
       logs: logs('failed: custom program error: 0x1'),
@@ -212,7 +212,7 @@ describe('logsSubscribe', () => {
     const mentioning = rig.lab.transfer(from, to, SOL);
     rig.lab.node.submit(mentioning);
     rig.lab.freeze();
-    expect((await client.told(id)).value.signature).toBe(signatureOf(mentioning));
+    expect((await client.received(id)).value.signature).toBe(signatureOf(mentioning));
     await client.silence();
   });
 });
@@ -226,7 +226,7 @@ describe('signatureSubscribe', () => {
     rig.lab.node.submit(transaction);
     await client.silence();
     rig.lab.freeze();
-    expect(await client.told(id)).toEqual({ context: { slot: tip() }, value: { err: null } });
+    expect(await client.received(id)).toEqual({ context: { slot: tip() }, value: { err: null } });
     rig.lab.freeze();
     await client.silence();
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
@@ -234,7 +234,7 @@ describe('signatureSubscribe', () => {
     const again = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     expect(again).toBeGreaterThan(id);
     rig.lab.freeze();
-    expect((await client.told(again)).value).toEqual({ err: null });
+    expect((await client.received(again)).value).toEqual({ err: null });
   });
 
   it('notifies an earlier transaction in the next slot', async () => {
@@ -248,8 +248,8 @@ describe('signatureSubscribe', () => {
     ]);
     await client.silence();
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: null });
-    expect((await client.told(confirmed)).value).toEqual({ err: null });
+    expect((await client.received(id)).value).toEqual({ err: null });
+    expect((await client.received(confirmed)).value).toEqual({ err: null });
     await client.silence();
   });
 
@@ -258,7 +258,7 @@ describe('signatureSubscribe', () => {
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
     rig.lab.node.submit(transaction);
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
+    expect((await client.received(id)).value).toEqual({ err: { InstructionError: [0, { Custom: 1 }] } });
   });
 
   it('notifies receipt first on request', async () => {
@@ -266,11 +266,11 @@ describe('signatureSubscribe', () => {
     const config = { commitment: 'confirmed', enableReceivedNotification: true };
     const id = await client.call('signatureSubscribe', [signatureOf(transaction), config]);
     rig.lab.node.submit(transaction);
-    expect(await client.told(id)).toEqual({ context: { slot: tip() + 1 }, value: 'receivedSignature' });
+    expect(await client.received(id)).toEqual({ context: { slot: tip() + 1 }, value: 'receivedSignature' });
     rig.lab.freeze();
     await client.silence();
     rig.lab.freeze();
-    expect((await client.told(id)).value).toEqual({ err: null });
+    expect((await client.received(id)).value).toEqual({ err: null });
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
   });
 
@@ -294,9 +294,9 @@ describe('slot progress', () => {
     rig.lab.freeze();
     const first = await client.json();
     const second = await client.json();
-    const told = new Map([first, second].map(({ params }) => [params.subscription, params.result]));
-    expect(told.get(roots)).toBe(before + 1 - 31);
-    expect(told.get(slots)).toEqual({ slot: before + 2, parent: before + 1, root: before + 1 - 31 });
+    const received = new Map([first, second].map(({ params }) => [params.subscription, params.result]));
+    expect(received.get(roots)).toBe(before + 1 - 31);
+    expect(received.get(slots)).toEqual({ slot: before + 2, parent: before + 1, root: before + 1 - 31 });
   });
 
   it('is notified root by root after a slow disk', async () => {
@@ -307,7 +307,7 @@ describe('slot progress', () => {
     await rig.lab.durable();
     rig.lab.freeze();
     const roots: number[] = [];
-    while (roots.at(-1) !== tip() - 31) roots.push(await client.told(id));
+    while (roots.at(-1) !== tip() - 31) roots.push(await client.received(id));
     expect(roots).toEqual(Array.from({ length: roots.length }, (_, i) => first + 1 + i));
     expect(roots).toHaveLength(41);
   });
@@ -317,14 +317,14 @@ describe('slot progress', () => {
     const id = await client.call('slotsUpdatesSubscribe');
     const from = rig.lab.wallet(1);
     const before = tip();
-    while ((await client.told(id)).slot !== before + 1);
+    while ((await client.received(id)).slot !== before + 1);
     const started = Date.now();
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
     rig.lab.freeze();
     const slot = before + 1;
     const updates = [];
-    for (let i = 0; i < 5; i++) updates.push(await client.told(id));
+    for (let i = 0; i < 5; i++) updates.push(await client.received(id));
     const stats = {
       numTransactionEntries: 2,
       numSuccessfulTransactions: 1,
@@ -352,12 +352,12 @@ describe('blockSubscribe', () => {
     const from = rig.lab.wallet();
     const id = await client.call('blockSubscribe', ['all', { ...confirmed, showRewards: true }]);
     rig.lab.freeze();
-    expect((await client.told(id)).value.block.transactions).toHaveLength(1);
+    expect((await client.received(id)).value.block.transactions).toHaveLength(1);
     const transaction = rig.lab.transfer(from, Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(2);
-    await client.told(id);
-    const { context, value } = await client.told(id);
+    await client.received(id);
+    const { context, value } = await client.received(id);
     const slot = tip() - 1;
     expect(context).toEqual({ slot });
     expect(value).toMatchObject({
@@ -389,15 +389,15 @@ describe('blockSubscribe', () => {
     const transaction = rig.lab.transfer(rig.lab.wallet(), Keypair.generate().publicKey, SOL);
     rig.lab.node.submit(transaction);
     rig.lab.freeze(2);
-    const told = new Map<string, unknown>();
+    const received = new Map<string, unknown>();
     for (let i = 0; i < 6; i++) {
       const { params } = await client.json();
-      told.set(`${params.subscription} ${params.result.value.slot}`, params.result.value.block);
+      received.set(`${params.subscription} ${params.result.value.slot}`, params.result.value.block);
     }
     const slot = tip() - 1;
-    expect(told.get(`${id} ${slot}`)).toMatchObject({ signatures: [signatureOf(transaction)] });
-    expect(told.get(`${id} ${slot}`)).not.toHaveProperty('transactions');
-    expect(told.get(`${json} ${slot}`)).toMatchObject({
+    expect(received.get(`${id} ${slot}`)).toMatchObject({ signatures: [signatureOf(transaction)] });
+    expect(received.get(`${id} ${slot}`)).not.toHaveProperty('transactions');
+    expect(received.get(`${json} ${slot}`)).toMatchObject({
       transactions: [{ transaction: { message: { accountKeys: expect.any(Array) } } }],
     });
   });
@@ -411,7 +411,7 @@ describe('blockSubscribe', () => {
     rig.lab.node.submit(rig.lab.transfer(from, Keypair.generate().publicKey, SOL));
     rig.lab.node.submit(transaction);
     rig.lab.freeze(3);
-    expect((await client.told(id)).value.block.signatures).toEqual([signatureOf(transaction)]);
+    expect((await client.received(id)).value.block.signatures).toEqual([signatureOf(transaction)]);
     await client.silence();
   });
 });
@@ -422,7 +422,7 @@ describe('voteSubscribe', () => {
     rig.lab.freeze();
     const slot = tip();
     const { genesis } = rig.lab.node;
-    const vote = await client.told(id);
+    const vote = await client.received(id);
     expect(vote).toEqual({
       votePubkey: genesis.voteAccount,
       slots: Array.from({ length: Math.min(31, slot) }, (_, i) => slot - Math.min(31, slot) + 1 + i),
@@ -455,9 +455,9 @@ describe('reopened ledger', () => {
       lab.freeze();
       await lab.durable();
     }
-    const told = [await late.json(), await late.json()];
-    expect(told.map(({ params }) => params.subscription).sort()).toEqual([account, logs]);
-    for (const { params } of told) expect(params.result.context).toEqual({ slot });
+    const received = [await late.json(), await late.json()];
+    expect(received.map(({ params }) => params.subscription).sort()).toEqual([account, logs]);
+    for (const { params } of received) expect(params.result.context).toEqual({ slot });
     await late.silence();
     await late.close();
     await again.close();

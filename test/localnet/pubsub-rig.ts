@@ -71,10 +71,10 @@ export class RawClient {
 
   /** The result of the next message, which must be a notification of the subscription. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  async told(subscription: number): Promise<any> {
+  async received(subscription: number): Promise<any> {
     const message = await this.json();
     if (message.params?.subscription !== subscription) {
-      throw new Error(`not told of subscription ${subscription}: ${JSON.stringify(message)}`);
+      throw new Error(`not received of subscription ${subscription}: ${JSON.stringify(message)}`);
     }
     return message.params.result;
   }

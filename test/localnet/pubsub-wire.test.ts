@@ -47,8 +47,8 @@ describe('embedded ledger PubSub', () => {
   });
 
   it('responds with 426 to an ordinary request', async () => {
-    const asked = request({ port: rig.server.port, host: '127.0.0.1' }).end();
-    const [response] = await once(asked, 'response');
+    const pending = request({ port: rig.server.port, host: '127.0.0.1' }).end();
+    const [response] = await once(pending, 'response');
     expect(response.statusCode).toBe(426);
     response.resume();
   });
@@ -201,7 +201,7 @@ describe('subscription id', () => {
     const id = await client.call('slotSubscribe');
     expect(await client.call('slotSubscribe')).toBe(id);
     rig.lab.freeze();
-    await client.told(id);
+    await client.received(id);
     await client.silence();
     expect(await client.call('slotUnsubscribe', [id])).toBe(true);
     rig.lab.freeze();
@@ -250,7 +250,7 @@ describe('subscription id', () => {
       const ids = (await first) as { result: number }[];
       expect(ids).toHaveLength(30);
       const id = ids[0]?.result as number;
-      await client.told(id);
+      await client.received(id);
       client.send(`{"jsonrpc":"2.0","id":"end","method":"slotUnsubscribe","params":[${id}]}`);
       while ((await client.json()).id !== 'end');
     }
@@ -302,7 +302,7 @@ describe('PubSub limits', () => {
       }
     }
     expect(await slow.closed).toBe(1006);
-    expect(await quick.told(id)).toBe(1);
+    expect(await quick.received(id)).toBe(1);
     await own.close();
   });
 

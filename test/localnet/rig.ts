@@ -25,9 +25,9 @@ export type Rig = Readonly<{
   resultWith(parts: object, method: Method, params: readonly unknown[]): Promise<any>;
   errorWith(parts: object, method: Method, params: readonly unknown[]): Promise<object>;
   /** Result or `{error}`; integers above 2^53 as bigint. */
-  ask(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
+  callRpc(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
   /** Raw `params` and text. */
-  askRaw(method: Method, params: JsonValue | undefined): Promise<string>;
+  callRpcRaw(method: Method, params: JsonValue | undefined): Promise<string>;
   slot(commitment: Commitment): number;
   freeze(slots?: number): void;
   /** Freezes slots (default 32) and waits until the slot 31 below the tip is finalized. */
@@ -53,9 +53,9 @@ async function errorOf(answered: Promise<string>): Promise<string> {
 
 const wire = (params: readonly unknown[]): JsonValue => parseJson(writeJson(params as WritableJson));
 
-type Asking = Pick<Rig, 'result' | 'error' | 'resultWith' | 'errorWith' | 'ask' | 'askRaw'>;
+type RigCalls = Pick<Rig, 'result' | 'error' | 'resultWith' | 'errorWith' | 'callRpc' | 'callRpcRaw'>;
 
-function asking(node: OpenLocalNode): Asking {
+function callsOn(node: OpenLocalNode): RigCalls {
   const { genesis, history } = node;
   const nodeWith = (parts: object): LocalNode =>
     ({ genesis, history, bank: node.bank.bind(node), ...parts }) as LocalNode;
@@ -63,7 +63,7 @@ function asking(node: OpenLocalNode): Asking {
     JSON.parse(await answer(from, method, wire(params)));
   const failureOf = async (from: LocalNode, method: Method, params: readonly unknown[]) =>
     JSON.parse(await errorOf(answer(from, method, wire(params))));
-  const askRaw: Rig['askRaw'] = async (method, params) => {
+  const callRpcRaw: Rig['callRpcRaw'] = async (method, params) => {
     const answered = answer(node, method, params);
     return answered.catch(async () => `{"error":${await errorOf(answered)}}`);
   };
@@ -72,8 +72,8 @@ function asking(node: OpenLocalNode): Asking {
     error: (method, params) => failureOf(node, method, params),
     resultWith: (parts, method, params) => resultOf(nodeWith(parts), method, params),
     errorWith: (parts, method, params) => failureOf(nodeWith(parts), method, params),
-    ask: async (method, ...params) => parseJson(await askRaw(method, params)),
-    askRaw,
+    callRpc: async (method, ...params) => parseJson(await callRpcRaw(method, params)),
+    callRpcRaw,
   };
 }
 
@@ -86,7 +86,7 @@ export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<
   };
   return {
     node,
-    ...asking(node),
+    ...callsOn(node),
     slot,
     freeze,
     finalize: async (slots = 32) => {

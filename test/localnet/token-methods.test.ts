@@ -59,15 +59,15 @@ const amount = (text: string, decimals: number, ui: number, uiText: string): Jso
 const HUGE = amount('9007199254740993', 2, 9_007_199_254_740_992 / 100, '90071992547409.93');
 const SOME = amount('150', 2, 1.5, '1.5');
 
-async function addresses(...call: Parameters<Rig['ask']>): Promise<JsonValue> {
-  const answer = (await ledger.ask(...call)) as { value: { pubkey: string }[] };
+async function addresses(...call: Parameters<Rig['callRpc']>): Promise<JsonValue> {
+  const answer = (await ledger.callRpc(...call)) as { value: { pubkey: string }[] };
   return answer.value?.map(({ pubkey }) => pubkey) ?? answer;
 }
 
 describe('getTokenAccountBalance', () => {
   it('returns the exact balance in base units and tokens', async () => {
-    expect(await ledger.ask('getTokenAccountBalance', LARGE)).toEqual({ context, value: HUGE });
-    expect(await ledger.ask('getTokenAccountBalance', OF_2022, { commitment: 'processed' })).toEqual({
+    expect(await ledger.callRpc('getTokenAccountBalance', LARGE)).toEqual({ context, value: HUGE });
+    expect(await ledger.callRpc('getTokenAccountBalance', OF_2022, { commitment: 'processed' })).toEqual({
       context: { ...context, slot: 3 },
       value: amount('5', 0, 5, '5'),
     });
@@ -82,14 +82,14 @@ describe('getTokenAccountBalance', () => {
     [['an invalid key', {}], serdeError('missing field `commitment`')],
     [['an invalid key'], rpcError(-32602, 'Invalid param: Invalid')],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountBalance', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getTokenAccountBalance', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenSupply', () => {
   it('returns the exact supply', async () => {
     const value = amount('18446744073709551615', 2, 2 ** 64 / 100, '184467440737095516.15');
-    expect(await ledger.ask('getTokenSupply', MINT)).toEqual({ context, value });
+    expect(await ledger.callRpc('getTokenSupply', MINT)).toEqual({ context, value });
   });
 
   it.each<[JsonValue[], JsonValue]>([
@@ -99,13 +99,13 @@ describe('getTokenSupply', () => {
     [[MINT, {}], serdeError('missing field `commitment`')],
     [['1'], rpcError(-32602, 'Invalid param: WrongSize')],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getTokenSupply', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getTokenSupply', ...params)).toEqual(error);
   });
 });
 
 describe('getTokenLargestAccounts', () => {
   it('lists the largest holders first, ties by descending address', async () => {
-    expect(await ledger.ask('getTokenLargestAccounts', MINT)).toEqual({
+    expect(await ledger.callRpc('getTokenLargestAccounts', MINT)).toEqual({
       context,
       value: [
         { address: LARGE, ...(HUGE as object) },
@@ -113,12 +113,12 @@ describe('getTokenLargestAccounts', () => {
         { address: SMALL, ...(SOME as object) },
       ],
     });
-    expect(await ledger.ask('getTokenLargestAccounts', EMPTY_MINT)).toEqual({ context, value: [] });
-    expect(await ledger.ask('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getTokenLargestAccounts', EMPTY_MINT)).toEqual({ context, value: [] });
+    expect(await ledger.callRpc('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
   });
 
   it('lists at most twenty', async () => {
-    const answer = await ledger.ask('getTokenLargestAccounts', WIDE_MINT);
+    const answer = await ledger.callRpc('getTokenLargestAccounts', WIDE_MINT);
     const { value } = answer as { value: { amount: string }[] };
     expect(value.map((entry) => Number(entry.amount))).toEqual(Array.from({ length: 20 }, (_, i) => 20 - i));
   });
@@ -132,7 +132,7 @@ describe('getTokenLargestAccounts', () => {
       serdeError('unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'),
     ],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getTokenLargestAccounts', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getTokenLargestAccounts', ...params)).toEqual(error);
   });
 });
 
@@ -154,7 +154,7 @@ describe('getTokenAccountsByOwner', () => {
   });
 
   it('parses token accounts', async () => {
-    const answer = await ledger.ask(
+    const answer = await ledger.callRpc(
       'getTokenAccountsByOwner',
       OWNER,
       { mint: MINT },
@@ -183,7 +183,7 @@ describe('getTokenAccountsByOwner', () => {
 
   it('slices the data on request', async () => {
     const config = { encoding: 'base58', dataSlice: { offset: 64, length: 1 } };
-    const answer = await ledger.ask('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
+    const answer = await ledger.callRpc('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
     expect(answer).toMatchObject({ value: [{ account: { data: ['6', 'base58'], space: 165 } }] });
   });
 
@@ -214,7 +214,7 @@ describe('getTokenAccountsByOwner', () => {
       rpcError(-32602, 'Invalid parameters: Expected from 2 to 3 parameters.', '"Got: 4"'),
     ],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountsByOwner', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getTokenAccountsByOwner', ...params)).toEqual(error);
   });
 });
 
@@ -233,6 +233,6 @@ describe('getTokenAccountsByDelegate', () => {
     [[DELEGATE, { programId: OWNER }], rpcError(-32602, 'Invalid param: unrecognized Token program id')],
     [[DELEGATE, 'mint'], serdeError('invalid type: unit variant, expected newtype variant')],
   ])('rejects %j', async (params, error) => {
-    expect(await ledger.ask('getTokenAccountsByDelegate', ...params)).toEqual(error);
+    expect(await ledger.callRpc('getTokenAccountsByDelegate', ...params)).toEqual(error);
   });
 });

@@ -714,26 +714,26 @@ describe('getSignatureStatuses', () => {
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     rig.freeze();
     const forgotten = { recentStatus: () => null };
-    const ask = async () =>
+    const callRpc = async () =>
       (
         await rig.resultWith(forgotten, 'getSignatureStatuses', [
           [sent.signature],
           { searchTransactionHistory: true },
         ])
       ).value;
-    expect(await ask()).toEqual([null]);
+    expect(await callRpc()).toEqual([null]);
     await rig.finalize();
-    expect(await ask()).toMatchObject([{ confirmationStatus: 'finalized' }]);
+    expect(await callRpc()).toMatchObject([{ confirmationStatus: 'finalized' }]);
   });
 
   it('searches history only on request', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     await rig.finalize(320);
-    const ask = async (config: object | null) =>
+    const callRpc = async (config: object | null) =>
       (await rig.result('getSignatureStatuses', [[sent.signature, UNKNOWN_SIGNATURE], config])).value;
-    expect(await ask(null)).toEqual([null, null]);
-    expect(await ask({ searchTransactionHistory: true })).toMatchObject([
+    expect(await callRpc(null)).toEqual([null, null]);
+    expect(await callRpc({ searchTransactionHistory: true })).toMatchObject([
       { confirmationStatus: 'finalized', confirmations: null, err: null },
       null,
     ]);

@@ -79,8 +79,8 @@ describe('@solana/kit', () => {
   });
 
   it('receives errors with known codes', async () => {
-    const asked = rpc.getInflationReward([], { epoch: 50n }).send();
-    await expect(asked).rejects.toMatchObject({
+    const request = rpc.getInflationReward([], { epoch: 50n }).send();
+    await expect(request).rejects.toMatchObject({
       context: { __code: kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_NOT_AVAILABLE },
     });
   });

@@ -27,7 +27,7 @@ afterAll(() => ledger.close());
 type Call = { id: string; method: keyof typeof rpcHandlers; params?: JsonValue };
 
 async function answer({ id, method, params }: Call): Promise<string> {
-  const result = await ledger.askRaw(method, params);
+  const result = await ledger.callRpcRaw(method, params);
   return result.startsWith('{"error":')
     ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${result.slice(1)}`
     : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;

@@ -53,7 +53,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     messageBytes: nothing,
     wire: nothing,
   };
-  const kept: TransactionMeta = {
+  const storedMeta: TransactionMeta = {
     err: meta.err,
     fee: lamports(meta.fee),
     preBalances: meta.preBalances.map(lamports),
@@ -71,7 +71,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),
     costUnits: 0n,
   };
-  return { transaction: rebuilt, meta: kept };
+  return { transaction: rebuilt, meta: storedMeta };
 }
 
 function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): Recorded {

@@ -1,7 +1,7 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block.ts';
 import { blockhashBytes, blockhashFromBytes } from '../../solana/blockhash.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
 import { lamports } from '../../solana/units.ts';
 import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import { type BankSources, OpenSlot } from './bank.ts';

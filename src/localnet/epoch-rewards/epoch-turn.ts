@@ -1,6 +1,5 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { BlockReward } from '../../solana/block.ts';
 import { rewardPartition } from '../../solana/epoch-rewards-hasher.ts';
 import { sysvarOwner, sysvars } from '../../solana/programs.ts';
 import { stakeHistoryLookup } from '../../solana/stake-activation.ts';
@@ -10,6 +9,7 @@ import {
   type EpochRewards,
   encodeEpochRewards,
 } from '../../solana/sysvars.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
 import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../solana/units.ts';
 import { epochYears, inflationRate } from '../bank/inflation.ts';
 import { rentExemptMinimum, stakeHistoryAccount } from '../bank/sysvar-accounts.ts';

@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../solana/address.ts';
-import type { BlockReward, RewardType } from '../../solana/block.ts';
 import { blockhashBytes, blockhashFromBytes } from '../../solana/blockhash.ts';
+import type { BlockReward, RewardType } from '../../solana/transaction/transaction-meta.ts';
 import { lamports } from '../../solana/units.ts';
 import { readTrace, writeTrace } from '../bank/slot-trace.ts';
 import type { OwnTransaction } from '../bank/token-balances.ts';

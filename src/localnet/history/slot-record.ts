@@ -1,7 +1,8 @@
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
-import type { Block, BlockReward } from '../../solana/block.ts';
+import type { Block } from '../../solana/block.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
+import type { BlockReward } from '../../solana/transaction/transaction-meta.ts';
 import { epoch, slot } from '../../solana/units.ts';
 import type { SlotTrace } from '../bank/slot-trace.ts';
 import type { OwnTransaction } from '../bank/token-balances.ts';

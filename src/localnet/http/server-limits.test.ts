@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, handlers, JSON_TYPE, node, ok, openDoor, sendTo } from '../../../test/localnet/http-rig.ts';
+import { call, handlers, JSON_TYPE, node, ok, openServer, sendTo } from '../../../test/localnet/http-rig.ts';
 import { createLogger } from '../../base/log.ts';
 import { type LocalnetServer, startLocalnetServer } from './server.ts';
 
 let server: LocalnetServer;
 beforeAll(async () => {
-  server = await openDoor();
+  server = await openServer();
 });
 afterAll(() => server.close());
 

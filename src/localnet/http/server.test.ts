@@ -7,7 +7,7 @@ import {
   logged,
   notFound,
   ok,
-  openDoor,
+  openServer,
   PARSE_ERROR,
   sendTo,
   WRONG_VERSION,
@@ -16,7 +16,7 @@ import type { LocalnetServer } from './server.ts';
 
 let server: LocalnetServer;
 beforeAll(async () => {
-  server = await openDoor();
+  server = await openServer();
 });
 afterAll(() => server.close());
 

@@ -1,8 +1,12 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
-import type { BlockReward } from '../block.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
-import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
+import type {
+  BlockReward,
+  ReturnData,
+  TokenBalance,
+  TransactionMeta,
+} from '../transaction/transaction-meta.ts';
 import { encodeInnerInstructions } from './ui-instruction.ts';
 import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 

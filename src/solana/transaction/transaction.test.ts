@@ -100,10 +100,7 @@ describe('sanitizeTransaction', () => {
     ['a fee payer that is no program', () => withInstruction({ programIdIndex: 0 })],
     ['a known program', () => withInstruction({ programIdIndex: 3 })],
     ['known accounts', () => withInstruction({ accounts: Uint8Array.of(0, 3) })],
-    [
-      'no program from a table',
-      () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) }),
-    ],
+    ['no program from a table', () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) })],
     ['a use for every table', () => withLookup(0)],
     ['at most 256 keys', () => withLookup(254)],
     ['at most 64 instructions', (message) => ({ instructions: Array(65).fill(message.instructions[0]) })],

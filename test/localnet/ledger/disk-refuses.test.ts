@@ -78,7 +78,7 @@ it.each([
 
 /** Requests airdrops until the ledger ends. @returns finalized signatures. */
 async function airdropUntilItEnds(port: number): Promise<string[]> {
-  const door = createRpcClient(`http://127.0.0.1:${port}/`, '');
+  const rpcClient = createRpcClient(`http://127.0.0.1:${port}/`, '');
   const finalized = new Set<string>();
   const open = new Set<string>();
   try {
@@ -86,17 +86,17 @@ async function airdropUntilItEnds(port: number): Promise<string[]> {
       const to = () => Keypair.generate().publicKey.toBase58();
       // Few until something is finalized, then enough to fill the disk.
       const length = finalized.size === 0 ? 1 : 20;
-      const batch = Array.from({ length }, () => door.result<string>('requestAirdrop', [to(), SOL]));
+      const batch = Array.from({ length }, () => rpcClient.result<string>('requestAirdrop', [to(), SOL]));
       for (const each of await Promise.all(batch)) open.add(each);
-      const asked = [...open].slice(0, 200);
-      const { value } = await door.result<{ value: ({ confirmationStatus: string } | null)[] }>(
+      const request = [...open].slice(0, 200);
+      const { value } = await rpcClient.result<{ value: ({ confirmationStatus: string } | null)[] }>(
         'getSignatureStatuses',
-        [asked],
+        [request],
       );
       value.forEach((status, index) => {
         if (status?.confirmationStatus !== 'finalized') return;
-        open.delete(asked[index]!);
-        finalized.add(asked[index]!);
+        open.delete(request[index]!);
+        finalized.add(request[index]!);
       });
     }
   } catch {

@@ -10,18 +10,18 @@ import { at, Lab, SOL } from './lab.ts';
 
 const TICKS = 3;
 let lab: Lab;
-let told: LedgerEvent[];
+let received: LedgerEvent[];
 beforeEach(async () => {
   lab = await Lab.open({ ticksPerSlot: TICKS });
-  told = [];
+  received = [];
 });
 afterEach(() => lab.close());
 
-const follow = (): (() => void) => lab.node.follow((event) => told.push(event));
+const follow = (): (() => void) => lab.node.follow((event) => received.push(event));
 const entriesIn = (at: Slot): EntryUpdate[] =>
-  told.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
+  received.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
 const accountsIn = (at: Slot): AccountEvent[] =>
-  told.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
+  received.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
 const blockIn = (at: Slot) => {
   const block = lab.node.history.block(at);
   if (block === null) throw new Error(`slot ${at} has no block`);
@@ -80,7 +80,7 @@ describe('slot entries', () => {
   it('exist for an empty block and always differ', () => {
     follow();
     lab.freeze(3);
-    const hashes = told.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
+    const hashes = received.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
     expect(hashes).toHaveLength(3 * TICKS);
     expect(new Set(hashes).size).toBe(3 * TICKS);
     for (const number of [1n, 2n, 3n].map(slot)) {
@@ -96,7 +96,7 @@ describe('slot entries', () => {
     const before = entriesIn(frozen);
     await lab.durable();
     await lab.reopen();
-    told = [];
+    received = [];
     follow();
     expect(entriesIn(frozen)).toEqual(before);
   });
@@ -110,7 +110,7 @@ describe('account write', () => {
     for (const each of transactions) lab.node.submit(each);
     lab.freeze(2);
     const signatures = transactions.map((each) => each.signatures[0]);
-    const writes = told.filter((event) => event.kind === 'account');
+    const writes = received.filter((event) => event.kind === 'account');
     const written = (key: Keypair) =>
       writes.filter(({ address }) => address === at(key.publicKey)).map(({ signature }) => signature);
     // The first is the airdrop of the slot before.
@@ -139,7 +139,7 @@ describe('account write', () => {
     const last = new Map(accountsIn(frozen).map((event) => [event.address, event]));
     await lab.durable();
     await lab.reopen();
-    told = [];
+    received = [];
     follow();
     const again = accountsIn(frozen);
     expect(again).toHaveLength(last.size);
@@ -149,12 +149,12 @@ describe('account write', () => {
 
 it('is replayed from the newest rooted slot on request', () => {
   lab.freeze(2);
-  lab.node.follow((event) => told.push(event), 'root');
-  const statuses = told.flatMap((event) =>
+  lab.node.follow((event) => received.push(event), 'root');
+  const statuses = received.flatMap((event) =>
     event.kind !== 'entry' && event.kind !== 'account' && 'slot' in event && event.slot === 0n
       ? [event.kind]
       : [],
   );
   expect(statuses).toEqual(['created', 'completed', 'frozen', 'processed', 'confirmed', 'rooted']);
-  expect(told.some((event) => event.kind === 'block' && event.block.slot === 0n)).toBe(true);
+  expect(received.some((event) => event.kind === 'block' && event.block.slot === 0n)).toBe(true);
 });

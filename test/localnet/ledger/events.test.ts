@@ -14,14 +14,14 @@ import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
 import { decoded, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
-let told: LedgerEvent[];
+let events: LedgerEvent[];
 beforeEach(async () => {
   lab = await Lab.open({ ticksPerSlot: 2 });
-  told = [];
+  events = [];
 });
 afterEach(() => lab.close());
 
-const follow = (): (() => void) => lab.node.follow((event) => told.push(event));
+const follow = (): (() => void) => lab.node.follow((event) => events.push(event));
 
 /** Event as `kind slot` with its identity. */
 function line(event: LedgerEvent): string {
@@ -46,13 +46,13 @@ function line(event: LedgerEvent): string {
 const isOfSlot = (event: LedgerEvent): boolean =>
   event.kind === 'account' &&
   (event.account?.owner === sysvarOwner || event.address === lab.node.genesis.voteAccount);
-const lines = (): string[] => told.filter((event) => !isOfSlot(event)).map(line);
+const lines = (): string[] => events.filter((event) => !isOfSlot(event)).map(line);
 
 describe('followed ledger', () => {
   it('reports a slot from creation to root in order', async () => {
     const [from, to] = [lab.wallet(1), Keypair.generate().publicKey];
     follow();
-    told = [];
+    events = [];
     lab.node.submit(lab.transfer(from, to, SOL / 2));
     lab.node.submit(lab.transfer(from, to, SOL));
     lab.freeze();
@@ -88,7 +88,7 @@ describe('followed ledger', () => {
     await lab.durable();
     lab.freeze(3);
     const slots = (kind: string) =>
-      told.flatMap((event) => (event.kind === kind && 'slot' in event ? [Number(event.slot)] : []));
+      events.flatMap((event) => (event.kind === kind && 'slot' in event ? [Number(event.slot)] : []));
     const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
     expect(slots('created')).toEqual(upTo(45));
     expect(slots('frozen')).toEqual(upTo(44));
@@ -100,20 +100,20 @@ describe('followed ledger', () => {
   it('omits rejected transactions and reports a waiting one once', async () => {
     const stranger = Keypair.generate();
     follow();
-    told = [];
+    events = [];
     lab.node.submit(lab.transfer(stranger, stranger.publicKey, 1));
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
 
     await lab.close();
     lab = await Lab.open({ blockCostMax: 3000n });
     const from = lab.wallet();
     follow();
-    told = [];
+    events = [];
     for (let amount = 1; amount <= 3; amount++) {
       lab.node.send(lab.transfer(from, Keypair.generate().publicKey, amount * SOL));
     }
     lab.freeze(3);
-    const times = (kind: string) => told.filter((event) => event.kind === kind).length;
+    const times = (kind: string) => events.filter((event) => event.kind === kind).length;
     expect([times('received'), times('transaction')]).toEqual([3, 3]);
   });
 
@@ -159,7 +159,7 @@ describe('followed ledger', () => {
     follow();
     lab.freeze();
     const bank = lab.node.bank('processed');
-    const changed = told.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
+    const changed = events.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
     const addresses = [
       sysvars.clock,
       sysvars.recentBlockhashes,
@@ -179,9 +179,9 @@ describe('followed ledger', () => {
   it('stops after the listener is removed', () => {
     const leave = follow();
     leave();
-    told = [];
+    events = [];
     lab.freeze();
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 });
 

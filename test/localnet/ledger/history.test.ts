@@ -23,19 +23,19 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 type Options = { limit?: number; highestSlot?: bigint; before?: Signature; until?: Signature };
-const ask = ({ limit = 1000, highestSlot = 2n ** 63n, ...rest }: Options) =>
+const callRpc = ({ limit = 1000, highestSlot = 2n ** 63n, ...rest }: Options) =>
   lab.node.history.signaturesForAddress(at(to.publicKey), {
     limit,
     highestSlot: highestSlot as never,
     ...rest,
   });
-const signatures = (options: Options) => ask(options).map(({ signature }) => signature);
+const signatures = (options: Options) => callRpc(options).map(({ signature }) => signature);
 /** Signatures between two numbers, descending, both included. */
 const down = (from: number, upTo: number) => made.slice(upTo, from + 1).reverse();
 
 describe('address history', () => {
   it('is newest first, also within a slot', () => {
-    const all = ask({});
+    const all = callRpc({});
     expect(all.slice(0, 12).map(({ signature }) => signature)).toEqual(down(11, 0));
     expect(all.slice(0, 4).map(({ slot, index }) => [slot - firstSlot, index])).toEqual([
       [3n, 2],

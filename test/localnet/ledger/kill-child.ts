@@ -14,14 +14,14 @@ const node = await openLocalNode({
   limits: { segmentSlotsMax: 40 },
 });
 
-let told = Number(node.bank('finalized').slot);
-process.stdout.write(`ready ${told}\n`);
+let received = Number(node.bank('finalized').slot);
+process.stdout.write(`ready ${received}\n`);
 node.onFrozen(() => {
-  for (const finalized = Number(node.bank('finalized').slot); told < finalized; ) {
-    told++;
-    const block = node.history.block(BigInt(told) as never)!;
+  for (const finalized = Number(node.bank('finalized').slot); received < finalized; ) {
+    received++;
+    const block = node.history.block(BigInt(received) as never)!;
     const signatures = block.transactions.map(({ transaction }) => transaction.signatures[0]);
-    process.stdout.write(`${[told, block.blockhash, ...signatures].join(' ')}\n`);
+    process.stdout.write(`${[received, block.blockhash, ...signatures].join(' ')}\n`);
   }
   for (let i = 0; i < 3; i++) node.airdrop(Keypair.generate().address, lamports(1_000_000_000n));
 });

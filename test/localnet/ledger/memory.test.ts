@@ -24,11 +24,11 @@ describe('ledger memory', () => {
     }
     lab.freeze();
     const tip = Number(lab.node.bank('processed').slot);
-    const kept = new Set(Array.from({ length: tip + 2 }, (_, slot) => store().at(faucet, slot)));
-    kept.delete(null);
+    const snapshots = new Set(Array.from({ length: tip + 2 }, (_, slot) => store().at(faucet, slot)));
+    snapshots.delete(null);
     // Versions of the finalized slot and the 31 above.
-    expect(kept.size).toBeGreaterThan(30);
-    expect(kept.size).toBeLessThanOrEqual(32);
+    expect(snapshots.size).toBeGreaterThan(30);
+    expect(snapshots.size).toBeLessThanOrEqual(32);
   });
 
   it('releases drained accounts', async () => {

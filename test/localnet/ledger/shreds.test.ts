@@ -64,13 +64,13 @@ const entryOf = (entry: NonNullable<ReturnType<typeof readEntries>>[number]): En
 
 let lab: Lab;
 let sent: (readonly Uint8Array[])[];
-let told: LedgerEvent[];
+let actual: LedgerEvent[];
 /** Shreds sent and transactions run, in order. */
 let course: string[];
 afterEach(() => lab.close());
 
 async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
-  [sent, told, course] = [[], [], []];
+  [sent, actual, course] = [[], [], []];
   lab = await Lab.open({
     ticksPerSlot: 4,
     sendShreds: (packets, urgency) => {
@@ -80,7 +80,7 @@ async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
     ...options,
   });
   lab.node.follow((event) => {
-    told.push(event);
+    actual.push(event);
     if (event.kind === 'transaction') course.push('transaction');
   });
 }
@@ -96,8 +96,8 @@ async function wallet(sol = 10): Promise<Keypair> {
 const signatureOf = ({ signatures }: Transaction): Signature => signatures[0] as Signature;
 const inBlock = (slot: Slot): Signature[] =>
   (lab.node.history.block(slot)?.transactions ?? []).map(({ transaction }) => signatureOf(transaction));
-const entriesTold = (slot: Slot): EntryUpdate[] =>
-  told.flatMap((event) => (event.kind === 'entry' && event.slot === slot ? [event] : []));
+const entriesOf = (slot: Slot): EntryUpdate[] =>
+  actual.flatMap((event) => (event.kind === 'entry' && event.slot === slot ? [event] : []));
 
 function received(packets = sent.flat()): Receiver {
   const receiver = new Receiver(lab.node.genesis);
@@ -116,7 +116,7 @@ describe('embedded ledger shreds', () => {
     expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
     expect(inBlock(slot)).toEqual(transfers.map(signatureOf));
     expect(receiver.entries.get(slot)?.map(({ hash }) => hash)).toEqual(
-      entriesTold(slot).map(({ hash }) => hash),
+      entriesOf(slot).map(({ hash }) => hash),
     );
     expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(blockhash);
     expect(receiver.completed).toEqual([1n, 2n]);
@@ -186,7 +186,7 @@ describe('embedded ledger shreds', () => {
     const { slot } = lab.node.freeze();
     expect(received().signaturesIn(slot)).toEqual([drain, late].map(signatureOf));
     expect(inBlock(slot)).toEqual([signatureOf(drain)]);
-    const entries = entriesTold(slot);
+    const entries = entriesOf(slot);
     expect(entries.map((each) => [each.executedTransactionCount, each.startingTransactionIndex])).toEqual([
       [1, 0],
       ...Array(5).fill([0, 1]),
@@ -198,9 +198,9 @@ describe('embedded ledger shreds', () => {
     ).toEqual(entries.map(({ hash }) => hash));
     await lab.durable();
     await lab.reopen();
-    told = [];
-    lab.node.follow((event) => told.push(event));
-    expect(entriesTold(slot)).toEqual(entries);
+    actual = [];
+    lab.node.follow((event) => actual.push(event));
+    expect(entriesOf(slot)).toEqual(entries);
   });
 
   it('include a waiting transaction in each slot that retries it', async () => {
@@ -275,13 +275,13 @@ async function listening() {
 
 describe('over UDP', () => {
   it('shreds arrive at every target before their transactions run', async () => {
-    const doors = [await listening(), await listening()];
+    const listeners = [await listening(), await listening()];
     const sender = await openShredSender({
-      targets: doors.map(({ target }) => target),
+      targets: listeners.map(({ target }) => target),
       log: pino({ level: 'silent' }),
     });
     await open({ sendShreds: sender.send });
-    const receivers = doors.map(({ socket }) => {
+    const receivers = listeners.map(({ socket }) => {
       const receiver = new Receiver(lab.node.genesis);
       socket.on('message', (packet) => receiver.push([packet]));
       return receiver;
@@ -310,7 +310,7 @@ describe('over UDP', () => {
     for (const receiver of receivers) expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
     expect(early).toEqual(Array(5).fill(true));
     await sender.close();
-    for (const { socket } of doors) socket.close();
+    for (const { socket } of listeners) socket.close();
   });
 
   it('lost shreds do not stop the ledger', async () => {
