@@ -17,7 +17,7 @@ import { Vm } from './vm.ts';
 /** Error of a rejected or failed transaction, or the missing block capacity. */
 export type BankingResult = Readonly<{ err: TransactionError | null } | { missingCost: bigint }>;
 
-export type BankingStageOptions = Readonly<{
+type BankingStageOptions = Readonly<{
   state: Pick<LedgerState, 'genesis' | 'recentBlocks' | 'statuses'>;
   events: LedgerEvents;
   /** null without shreds. */

@@ -24,7 +24,7 @@ const yearsAt = (genesis: Times, epoch: Epoch): number =>
 export const epochYears = (genesis: Times): number =>
   Number(genesis.epochSchedule.slotsPerEpoch) / slotsPerYear(genesis);
 
-export type InflationRate = Readonly<{ total: number; validator: number; foundation: number }>;
+type InflationRate = Readonly<{ total: number; validator: number; foundation: number }>;
 
 /** Source: solana-inflation `total`, `validator`, `foundation`. */
 export function inflationRate(genesis: Times, epoch: Epoch): InflationRate {

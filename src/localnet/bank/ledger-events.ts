@@ -134,7 +134,7 @@ function* pastEvents(
 export type Past = Readonly<{ blocks: Pick<BlockStore, 'record'>; banks: ReadonlyMap<number, Changes> }>;
 
 /** Progress of the open slot. */
-export type OpenSlotWork = Readonly<{
+type OpenSlotWork = Readonly<{
   header: Pick<SlotHeader, 'slot' | 'blockTime'>;
   transactions: readonly ExecutedTransaction[];
   accounts: SlotRecord['accounts'];

@@ -23,7 +23,7 @@ export const defaultUpkeepLimits: UpkeepLimits = {
 /** Records removed from the index at once. */
 const REMOVE_BATCH = 64;
 
-export type UpkeepSources = Readonly<{
+type UpkeepSources = Readonly<{
   dir: string;
   store: AccountsStore;
   log: SegmentLog;

@@ -13,7 +13,7 @@ import { tokenBalancesOf } from './token-balances.ts';
 import { type Age, ageOfTransaction } from './transaction-checks.ts';
 import type { Vm } from './vm.ts';
 
-export type SimulationSources = Readonly<{ vm: Vm; recentBlocks: RecentBlocks; statuses: StatusCache }>;
+type SimulationSources = Readonly<{ vm: Vm; recentBlocks: RecentBlocks; statuses: StatusCache }>;
 
 /** Source: agave rpc, `simulate_transaction`. */
 export function simulateTransaction(

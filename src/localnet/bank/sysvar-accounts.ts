@@ -27,7 +27,7 @@ import type { RecentBlocks } from '../history/recent-blocks.ts';
 import type { Clock, EpochSchedule } from '../node.ts';
 
 /** Position of a state, from which its sysvars follow. */
-export type SysvarPosition = Readonly<{
+type SysvarPosition = Readonly<{
   clock: Clock;
   epochSchedule: EpochSchedule;
   /** Newest hashed block: its own when frozen, else its parent. */

@@ -10,7 +10,7 @@ export type IntakeStages = Readonly<{
   settle: () => void;
 }>;
 
-export type IntakeLimits = Readonly<{
+type IntakeLimits = Readonly<{
   /** Maximum pending transactions. */
   transactionsMax: number;
   /** Bytes per announcement. */

@@ -44,7 +44,7 @@ export const instructionErrors = [
 ] as readonly InstructionVariant[];
 
 /** Number for fieldless errors, else an instance of an error class. */
-export type NativeTransactionError = ReturnType<FailedTransactionMetadata['err']>;
+type NativeTransactionError = ReturnType<FailedTransactionMetadata['err']>;
 type NativeInstructionError = number | InstructionErrorCustom | InstructionErrorBorshIO;
 
 function instructionError(native: NativeInstructionError): InstructionError {

@@ -59,7 +59,7 @@ const loaders: ReadonlySet<Address> = new Set([
   programs.bpfUpgradeableLoader,
 ]);
 
-export type VmLimits = Readonly<{
+type VmLimits = Readonly<{
   /** Accounts loaded before the VM is recreated. */
   loadedAccountsMax: number;
   loadedMaxBytes: number;

@@ -11,7 +11,7 @@ const EPOCH_CREDITS_MAX = 64;
 /** Credits of a vote with latency 1. Source: solana-vote-interface. */
 const CREDITS_PER_ROOT = 16;
 
-export type OwnVotesSources = Readonly<{
+type OwnVotesSources = Readonly<{
   voteAccount: Address;
   recentBlocks: RecentBlocks;
   slotsPerEpoch: number;

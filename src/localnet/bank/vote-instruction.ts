@@ -16,7 +16,7 @@ const HASH_BYTES = 32;
 export type Voter = Readonly<{ identity: Keypair; vote: Keypair }>;
 
 /** Time in Unix seconds. */
-export type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
+type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
 
 /** Source: solana-vote-interface, `serde_tower_sync`. Lengths below 128 take one byte. */
 function towerSync({ slot: last, blockhash, blockTime }: VotedSlot): Uint8Array {

@@ -26,7 +26,7 @@ export type StakeReward = Readonly<{
   data: Uint8Array;
 }>;
 
-export type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
+type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
 
 export type EpochPay = Readonly<{
   value: PointValue;

@@ -18,7 +18,7 @@ import { calculateRewards, type EpochPay, type StakeReward } from './calculate-r
 import { partitionCount } from './redeem-rewards.ts';
 import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';
 
-export type SlotOpening = Readonly<{
+type SlotOpening = Readonly<{
   writes: readonly (readonly [Address, Account])[];
   rewards: readonly BlockReward[];
   /** Only in the first slot of an epoch. */

@@ -11,7 +11,7 @@ export type Credits = VoteState['epochCredits'];
 type Points = Readonly<{ points: bigint; creditsObserved: bigint; isForced: boolean }>;
 
 /** Shares of staker and validator, and the new observed credits. */
-export type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
+type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
 
 const BASIS_POINTS = 10_000n;
 

@@ -36,11 +36,7 @@ import { restoreLedger, withStakeHistory } from './restore-ledger.ts';
  * are deleted.
  * @param creationTime - Unix seconds.
  */
-export async function createLedger(
-  dir: string,
-  options: GenesisOptions,
-  creationTime: number,
-): Promise<void> {
+async function createLedger(dir: string, options: GenesisOptions, creationTime: number): Promise<void> {
   removeLedger(dir);
   const keys = newGenesisKeys();
   const { genesis, accounts, header } = makeGenesis(keys, options, creationTime);

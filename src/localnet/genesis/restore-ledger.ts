@@ -20,14 +20,14 @@ import type { Genesis } from '../node.ts';
 /** Records indexed at once. */
 const INDEX_BATCH = 256;
 
-export type LedgerFiles = Readonly<{
+type LedgerFiles = Readonly<{
   dir: string;
   log: SegmentLog;
   index: HistoryIndex;
   logger: Logger | null;
 }>;
 
-export type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'frozen'>;
+type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'frozen'>;
 
 /**
  * Restores the newest complete snapshot, replays the log after it, and fills blockhash and status caches

@@ -11,7 +11,7 @@ export type PerformanceSample = Readonly<{ slot: Slot; slots: bigint; transactio
 export type Minute = Readonly<{ slot: number; slots: number; transactions: number }>;
 
 /** Slots have no gaps and their times do not decrease. */
-export interface BlockTimes {
+interface BlockTimes {
   readonly newestSlot: number;
   readonly oldestSlot: number;
   /** Unix seconds. */

@@ -2,7 +2,7 @@ import type { Blockhash } from '../../solana/blockhash.ts';
 import { SLOT_HASHES_MAX } from '../../solana/sysvars.ts';
 
 /** In-memory data of a recent block. */
-export type RecentBlock = Readonly<{
+type RecentBlock = Readonly<{
   slot: number;
   blockhash: Blockhash;
   /** Unix seconds. */

@@ -31,7 +31,7 @@ export function framed(payload: Uint8Array): Buffer {
 }
 
 /** View of the payload; null when truncated or damaged. */
-export function payloadAt(bytes: Buffer, offset: number): Buffer | null {
+function payloadAt(bytes: Buffer, offset: number): Buffer | null {
   const start = offset + FRAME_HEAD_BYTES;
   if (start > bytes.length || bytes.readUInt32LE(offset) !== MAGIC) return null;
   const end = start + bytes.readUInt32LE(offset + 4);
@@ -64,7 +64,7 @@ function readWhole(fd: number, offset: number, length: number): Buffer {
   return bytes.subarray(0, done);
 }
 
-export function hasFrameAfter(bytes: Buffer, offset: number): boolean {
+function hasFrameAfter(bytes: Buffer, offset: number): boolean {
   const magic = Buffer.alloc(4);
   magic.writeUInt32LE(MAGIC);
   let at = bytes.indexOf(magic, offset);

@@ -11,14 +11,13 @@ import {
 import { RpcError } from '../../protocol/rpc-error.ts';
 
 /** Member order of jsonrpc-core. */
-export const encodeResult = (id: string, result: WritableJson): string =>
+const encodeResult = (id: string, result: WritableJson): string =>
   `{"jsonrpc":"2.0","result":${writeJson(result)},"id":${id}}`;
 
-export const encodeError = (id: string, error: RpcError): string =>
-  `{"jsonrpc":"2.0",${errorAndId(id, error)}`;
+const encodeError = (id: string, error: RpcError): string => `{"jsonrpc":"2.0",${errorAndId(id, error)}`;
 
 /** For calls without version. */
-export const encodeVersionlessError = (id: string, error: RpcError): string => `{${errorAndId(id, error)}`;
+const encodeVersionlessError = (id: string, error: RpcError): string => `{${errorAndId(id, error)}`;
 
 const errorAndId = (id: string, { code, message, data }: RpcError): string =>
   `"error":${writeJson({ code, message, data })},"id":${id}}`;

@@ -88,7 +88,7 @@ export function plainPath(url: string, node: LocalNode): PlainAnswer | null {
  * Rejected, or the CORS headers. Source: jsonrpc-server-utils 18 `cors.rs` with any origin allowed: the
  * literal origin `null` is not "any", and same-host pages need no headers.
  */
-export type CorsDecision = 'refused' | Readonly<Record<string, string>>;
+type CorsDecision = 'refused' | Readonly<Record<string, string>>;
 
 const MAX_AGE_SECONDS = 86_400;
 export const ALLOWED_METHODS = 'OPTIONS, POST';

@@ -42,7 +42,7 @@ export async function readBody(
   return promise;
 }
 
-export type LocalnetServerOptions = Readonly<{
+type LocalnetServerOptions = Readonly<{
   /** Default loopback. */
   host?: string;
   /** 0 picks a free port. */

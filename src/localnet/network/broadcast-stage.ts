@@ -47,7 +47,7 @@ const isNeeded = (packet: Uint8Array): boolean =>
   new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES ||
   ((packet[DATA_FLAGS_OFFSET] as number) & DATA_COMPLETE) !== 0;
 
-export type BroadcastStageOptions = Readonly<{
+type BroadcastStageOptions = Readonly<{
   /** Leader of every slot. */
   leader: Keypair;
   version: number;

@@ -15,7 +15,7 @@ const REFUSED = Buffer.alloc(2);
 /** Signs a faucet transfer without sending it. @returns wire bytes. */
 export type SignAirdrop = (to: Address, amount: Lamports, blockhash: Blockhash) => Uint8Array;
 
-export type FaucetServerOptions = Readonly<{
+type FaucetServerOptions = Readonly<{
   host: string;
   /** 0 picks a free port. */
   port: number;

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.ts';
 /** "host:port"; IPv6 in brackets. */
 export type ShredTarget = Readonly<{ host: string; port: number }>;
 
-export type ShredSenderOptions = Readonly<{
+type ShredSenderOptions = Readonly<{
   targets: readonly ShredTarget[];
   log: Logger;
   /** Queue per target in bytes; further packets are dropped. */
@@ -15,7 +15,7 @@ export type ShredSenderOptions = Readonly<{
 }>;
 
 /** `now`: sent before returning, as far as the system allows; `soon`: paced. */
-export type Urgency = 'now' | 'soon';
+type Urgency = 'now' | 'soon';
 export type SendShreds = (packets: readonly Uint8Array[], urgency: Urgency) => void;
 
 export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>;

@@ -22,7 +22,7 @@ import type { Holder, Topics } from './subscriptions.ts';
  * rpc/src/rpc_subscription_tracker.rs, `AccountSubscriptionParams` and `ProgramSubscriptionParams`.
  * @param params - as parsed by `parseSubscription`.
  */
-export function idleParameters(kind: SubscriptionKind, params: JsonValue | undefined): string {
+function idleParameters(kind: SubscriptionKind, params: JsonValue | undefined): string {
   if (kind !== 'account' && kind !== 'program') return '';
   const config = configObject(positional(params, 1, 2)[1], 'RpcAccountInfoConfig');
   const slice = optional(member(config, 'dataSlice'), readDataSlice);
@@ -36,7 +36,7 @@ const kinds = (Object.keys(subscriptions) as SubscriptionKind[]).filter((kind) =
 type Method = (params: JsonValue | undefined) => WritableJson;
 
 /** Source: Agave rpc/src/rpc_pubsub.rs, `RpcSolPubSubInternal`. */
-export function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
+function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
   const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
     const id = topics.hold(parseSubscription(kind, params), holder, idleParameters(kind, params));
     held.add(id);

@@ -14,7 +14,7 @@ import type { MintScale } from '../../solana/token/extensions.ts';
 import type { Bank } from '../node.ts';
 import { findMint } from './token-mint.ts';
 
-export type AccountView = Readonly<{
+type AccountView = Readonly<{
   encoding: AccountEncoding;
   dataSlice: DataSlice | null;
   /** Mint lookup for token accounts. */

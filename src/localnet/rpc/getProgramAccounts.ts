@@ -51,7 +51,7 @@ function comparesAddress(filters: readonly AccountFilter[], offset: bigint, what
  * `get_spl_token_owner_filter` and `get_spl_token_mint_filter`.
  * @throws RpcError -32602 for an owner or mint without 32 bytes.
  */
-export function searchFilters(program: Address, filters: readonly AccountFilter[]): readonly AccountFilter[] {
+function searchFilters(program: Address, filters: readonly AccountFilter[]): readonly AccountFilter[] {
   if (!isTokenProgram(program)) return filters;
   const areTokenAccounts = wantsTokenAccounts(program, filters);
   const byOwner = comparesAddress(filters, OWNER_OFFSET, 'owner') && areTokenAccounts;

@@ -8,7 +8,7 @@ import { encodeTransactionWithMeta } from '../../solana/encoding/ui-transaction.
 import type { LocalNode } from '../node.ts';
 
 /** `maxVersion` null: legacy only. */
-export type FullView = Readonly<{ encoding: TransactionEncoding; maxVersion: number | null }>;
+type FullView = Readonly<{ encoding: TransactionEncoding; maxVersion: number | null }>;
 
 /**
  * null without a transaction at the index.

@@ -123,7 +123,7 @@ export const nonCirculatingAccounts: ReadonlySet<Address> = new Set(
 );
 
 /** Stakes with these withdraw authorities do not circulate. */
-export const withdrawAuthorities: ReadonlySet<Address> = new Set(
+const withdrawAuthorities: ReadonlySet<Address> = new Set(
   [
     '8CUUMKYNGxdgYio5CLHRHyzMEhhVRMcqefgE6dLqnVRK',
     '3FFaheyqtyAXZSYxDzsr5CVKvJuvZD1WE1VEsBtDbRqB',
@@ -138,7 +138,7 @@ export const withdrawAuthorities: ReadonlySet<Address> = new Set(
   ].map(address),
 );
 
-export type NonCirculatingSupply = Readonly<{ accounts: ReadonlySet<Address>; lamports: bigint }>;
+type NonCirculatingSupply = Readonly<{ accounts: ReadonlySet<Address>; lamports: bigint }>;
 
 /** Source: solana-stake-interface `Lockup::is_in_force`. */
 const isLocked = ({ lockup }: StakeMeta, { clock }: Bank): boolean =>

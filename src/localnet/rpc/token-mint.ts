@@ -10,7 +10,7 @@ import type { Bank } from '../node.ts';
 
 const NATIVE_DECIMALS = 9;
 
-export type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
+type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
 
 /** At the bank's time. */
 export const tokenAmount = (bank: Bank, amount: bigint, scale: MintScale): TokenAmount =>

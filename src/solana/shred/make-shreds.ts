@@ -135,7 +135,7 @@ export function makeFecSet(
   return { packets, root };
 }
 
-export type MadeShreds = Readonly<{
+type MadeShreds = Readonly<{
   /** Data and code shreds per set, in sending order. */
   packets: readonly Uint8Array[];
   /** `chainedRoot` of the next call. */

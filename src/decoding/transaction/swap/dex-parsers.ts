@@ -9,7 +9,7 @@ import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
 /** Account positions in a pool creation. */
-export type PoolCreation = Readonly<{
+type PoolCreation = Readonly<{
   creator: number;
   pool: number;
   mints: readonly [one: number, two: number];
@@ -17,10 +17,10 @@ export type PoolCreation = Readonly<{
 }>;
 
 /** Account positions in a liquidity change. */
-export type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
+type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
 /** By leading instruction bytes in hex. */
-export type LiquidityTable = Readonly<{
+type LiquidityTable = Readonly<{
   creations: ReadonlyMap<string, PoolCreation>;
   changes: ReadonlyMap<string, LiquidityChange>;
 }>;

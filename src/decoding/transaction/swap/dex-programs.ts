@@ -3,13 +3,13 @@ import { appPrograms } from '../../program-addresses.ts';
 import { leadingHex, parsePositions } from '../events/layout.ts';
 
 /** Account positions in a swap instruction; negative ones count from the end. */
-export type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
+type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
 /**
  * A pool exchanges two tokens. A router swaps through pools and may charge a fee. A wrapper forwards a swap
  * to another program and charges a separate fee.
  */
-export type DexKind = 'pool' | 'router' | 'wrapper';
+type DexKind = 'pool' | 'router' | 'wrapper';
 
 export type DexProgram = Readonly<{
   kind: DexKind;
