@@ -73,7 +73,7 @@ const asset = endpoint({
   },
 });
 
-const das = { has: () => true, ask: async () => 'an asset' };
+const das = { has: () => true, request: async () => 'an asset' };
 const routes = [read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services));
 
 let door: TestHttpServer;
