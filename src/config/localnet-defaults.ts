@@ -1,5 +1,5 @@
 import { defaultUpkeepLimits } from '../localnet/bank/ledger-upkeep.ts';
-import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/epoch-length.ts';
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/genesis/genesis.ts';
 
 /** The longest epoch, for the ranges of options. */
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;

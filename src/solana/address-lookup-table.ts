@@ -22,7 +22,7 @@ export type LookupTableMeta = Readonly<{
   authority: Address | null;
 }>;
 
-export type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
+type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
 
 /** `addresses` is a view of 32 bytes each. */
 export type RawLookupTable = Readonly<{ meta: LookupTableMeta; addresses: Uint8Array }>;

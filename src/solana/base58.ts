@@ -15,9 +15,9 @@ const WORD = 16_777_216;
 const BYTES_PER_WORD = 3;
 const SIZE = 22;
 
-export const SHORT_MAX_BYTES = 64;
+const SHORT_MAX_BYTES = 64;
 /** 64 bytes have at most 88 digits. */
-export const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
+const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
 
 /** Powers of one base in digits of the other, lowest first; one row per digit. */
 function powersOf(base: number, digitBase: number): Float64Array {
@@ -98,7 +98,7 @@ function readWords(bytes: Uint8Array, start: number): number {
 }
 
 /** @param bytes - at most SHORT_MAX_BYTES. */
-export function encodeShortBase58(bytes: Uint8Array): string {
+function encodeShortBase58(bytes: Uint8Array): string {
   const zeros = countZeros(bytes);
   const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
   let start = codes.length;
@@ -136,7 +136,7 @@ function readLimbs(text: string, start: number): number {
  * @param text - at most SHORT_MAX_DIGITS characters.
  * @returns null for an invalid character.
  */
-export function decodeShortBase58(text: string): Uint8Array | null {
+function decodeShortBase58(text: string): Uint8Array | null {
   let zeros = 0;
   while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
   const limbCount = readLimbs(text, zeros);

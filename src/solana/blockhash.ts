@@ -3,7 +3,7 @@ import { decodeBase58, encodeBase58 } from './base58.ts';
 
 export type Blockhash = Brand<string, 'Blockhash'>;
 
-export type BlockhashFault = 'Invalid' | 'WrongSize';
+type BlockhashFault = 'Invalid' | 'WrongSize';
 
 export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault: BlockhashFault } {
   if (text.length > 44) return { fault: 'WrongSize' };

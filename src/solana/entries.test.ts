@@ -49,7 +49,7 @@ const v1 = Uint8Array.from([
 const entry = { numHashes: 12n, hash: Uint8Array.from(key(4)), transactions: [legacy, v1, v0] };
 
 describe('entries', () => {
-  it('are read as they were written, with transactions of all versions', () => {
+  it('round-trip with transactions of all versions', () => {
     const bytes = encodeEntries([entry, { ...entry, numHashes: U64_MAX, transactions: [] }]);
     const [first, second] = readEntries(bytes)!;
     expect([first!.numHashes, second!.numHashes]).toEqual([12n, U64_MAX]);
@@ -68,7 +68,7 @@ describe('entries', () => {
     expect(readEntries(padded)).toHaveLength(1);
   });
 
-  it('are none in a block marker, nor in nothing', () => {
+  it('are empty for a block marker and for no data', () => {
     const marker = Uint8Array.from([...new Uint8Array(8), 1, 0, 1, 3, 0, 9, 9, 9]);
     for (const bytes of [marker, new Uint8Array(8)]) {
       expect(measureEntries(bytes)).toEqual({ kind: 'marker', length: 0 });
@@ -76,7 +76,7 @@ describe('entries', () => {
     }
   });
 
-  it('of more than a batch may have are refused at once', () => {
+  it('are rejected beyond the batch limit', () => {
     const empty = (count: number): Uint8Array => {
       const batch = new Uint8Array(8 + 48 * count);
       new DataView(batch.buffer).setUint32(0, count, true);
@@ -91,7 +91,7 @@ describe('entries', () => {
     expect(measureEntries(tooMany).kind).toBe('malformed');
   });
 
-  it('are refused when they end too early, or count more than there is', () => {
+  it('are rejected when truncated or miscounted', () => {
     const bytes = encodeEntries([entry]);
     for (let length = 0; length < bytes.length; length++) {
       expect(readEntries(bytes.subarray(0, length))).toBeNull();
@@ -105,7 +105,7 @@ describe('entries', () => {
     }
   });
 
-  it('of any kind are read again', () => {
+  it('round-trip for arbitrary input', () => {
     const anyEntry = fc.record({
       numHashes: fc.bigInt(0n, U64_MAX),
       hash: fc.uint8Array({ minLength: 32, maxLength: 32 }),

@@ -29,7 +29,7 @@ const TRANSACTION_MIN_BYTES = 100;
 export const BATCH_ENTRIES_MAX = 65_536;
 
 /** Content of a batch of shreds. */
-export type EntryBatchKind =
+type EntryBatchKind =
   | 'entries'
   /** Alpenglow block marker (entry count 0), or no entry. */
   | 'marker'

@@ -10,7 +10,7 @@ import { programs } from './programs.ts';
 export const NONCE_BYTES = 80;
 
 /** Source: solana-nonce, `state::Data`. */
-export type NonceData = Readonly<{
+type NonceData = Readonly<{
   authority: Address;
   /** Replaces the recent blockhash of a transaction. */
   durableNonce: Blockhash;

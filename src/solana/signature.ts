@@ -6,7 +6,7 @@ export type Signature = Brand<string, 'Signature'>;
 
 export const SIGNATURE_BYTES = 64;
 /** Maximum base58 length of 64 bytes. */
-export const SIGNATURE_TEXT_MAX = 88;
+const SIGNATURE_TEXT_MAX = 88;
 
 export type SignatureFault = 'Invalid' | 'WrongSize';
 

@@ -65,8 +65,8 @@ function promise<T>(
   );
 }
 
-describe('a sysvar', () => {
-  it('keeps the clock in 40 bytes', () => {
+describe('sysvar codec', () => {
+  it('encodes the clock in 40 bytes', () => {
     const clock = fc.record({
       slot: anySlot,
       epochStartTimestamp: i64,
@@ -78,7 +78,7 @@ describe('a sysvar', () => {
     expect(CLOCK_BYTES).toBe(40);
   });
 
-  it('keeps the epoch schedule in 33 bytes', () => {
+  it('encodes the epoch schedule in 33 bytes', () => {
     const schedule = fc.record({
       slotsPerEpoch: u64,
       leaderScheduleSlotOffset: u64,
@@ -90,7 +90,7 @@ describe('a sysvar', () => {
     expect(EPOCH_SCHEDULE_BYTES).toBe(33);
   });
 
-  it('keeps the rent in 17 bytes', () => {
+  it('encodes rent in 17 bytes', () => {
     const rent = fc.record({
       lamportsPerByteYear: u64,
       exemptionThreshold: fc.double(),
@@ -100,7 +100,7 @@ describe('a sysvar', () => {
     expect(Buffer.from(encodeRent(DEFAULT_RENT)).toString('hex')).toBe('980d000000000000000000000000004032');
   });
 
-  it('keeps the epoch rewards in 81 bytes, points in 128 bits', () => {
+  it('encodes epoch rewards in 81 bytes with 128-bit points', () => {
     const rewards = fc.record({
       distributionStartingBlockHeight: u64,
       numPartitions: u64,
@@ -114,7 +114,7 @@ describe('a sysvar', () => {
     expect(EPOCH_REWARDS_BYTES).toBe(81);
   });
 
-  it('keeps 150 blockhashes in 6008 bytes, the newest', () => {
+  it('encodes the newest 150 blockhashes in 6008 bytes', () => {
     const entry = fc.record({ blockhash: hash, lamportsPerSignature: u64 });
     promise(fc.array(entry, { maxLength: 20 }), 6008, encodeRecentBlockhashes, decodeRecentBlockhashes);
     const many = Array.from({ length: 151 }, (_, n) => ({
@@ -125,7 +125,7 @@ describe('a sysvar', () => {
     expect(decodeRecentBlockhashes(encodeRecentBlockhashes(many))).toEqual(many.slice(0, 150));
   });
 
-  it('keeps 512 slot hashes in 20488 bytes, the newest', () => {
+  it('encodes the newest 512 slot hashes in 20488 bytes', () => {
     const entry = fc.record({ slot: anySlot, hash });
     promise(fc.array(entry, { maxLength: 20 }), 20_488, encodeSlotHashes, decodeSlotHashes);
     const many = Array.from({ length: 513 }, (_, n) => ({
@@ -136,19 +136,19 @@ describe('a sysvar', () => {
     expect(decodeSlotHashes(encodeSlotHashes(many))).toEqual(many.slice(0, 512));
   });
 
-  it('keeps 512 epochs of stake in 16392 bytes', () => {
+  it('encodes the newest 512 stake history epochs in 16392 bytes', () => {
     const entry = fc.record({ epoch: anyEpoch, effective: u64, activating: u64, deactivating: u64 });
     promise(fc.array(entry, { maxLength: 20 }), STAKE_HISTORY_BYTES, encodeStakeHistory, decodeStakeHistory);
     expect(STAKE_HISTORY_BYTES).toBe(16_392);
   });
 
-  it('keeps the last restart, fees and rewards', () => {
+  it('encodes last restart, fees and rewards', () => {
     promise(anySlot, 8, encodeLastRestartSlot, decodeLastRestartSlot);
     promise(u64, FEES_BYTES, encodeFees, decodeFees);
     promise(fc.double(), REWARDS_BYTES, encodeRewards, decodeRewards);
   });
 
-  it('refuses lists that count more than they may hold', () => {
+  it('rejects lists over their limit', () => {
     const lying = new Uint8Array(30_000).fill(0xff, 0, 8);
     for (const decode of [decodeRecentBlockhashes, decodeSlotHashes, decodeStakeHistory, decodeSlotHistory]) {
       expect(decode(lying)).toBeNull();
@@ -156,15 +156,15 @@ describe('a sysvar', () => {
   });
 });
 
-describe('the slot history', () => {
-  it('is read back as it was written, in 131097 bytes', () => {
+describe('slot history', () => {
+  it('round-trips in 131097 bytes', () => {
     const history = fullSlotHistory(77n);
     expect(encodeSlotHistory(history)).toHaveLength(SLOT_HISTORY_BYTES);
     expect(SLOT_HISTORY_BYTES).toBe(131_097);
     expect(decodeSlotHistory(encodeSlotHistory(history))).toEqual(history);
   });
 
-  it('of a ledger without gaps has a bit for each slot up to the newest', () => {
+  it('has a bit for each slot of a ledger without gaps', () => {
     const countBits = (bytes: Uint8Array): number =>
       bytes.reduce((sum, byte) => sum + (byte.toString(2).match(/1/g)?.length ?? 0), 0);
     for (const newest of [0n, 7n, 8n, 1000n]) {
@@ -178,8 +178,8 @@ describe('the slot history', () => {
   });
 });
 
-describe('the minimum balance', () => {
-  it('is two years of rent for the account and its data', () => {
+describe('minimum balance', () => {
+  it('is two years of rent for account and data', () => {
     expect(minimumBalance(DEFAULT_RENT, 0)).toBe(890_880n);
     expect(minimumBalance(DEFAULT_RENT, 165)).toBe(2_039_280n);
     expect(minimumBalance({ ...DEFAULT_RENT, exemptionThreshold: 0.5 }, 1)).toBe(224_460n);

@@ -5,7 +5,7 @@ import { type Epoch, epoch, type Lamports, lamports, type Slot, slot } from './u
 export const CLOCK_BYTES = 40;
 
 /** Unix seconds. Source: solana-clock, `Clock`. */
-export type ClockSysvar = Readonly<{
+type ClockSysvar = Readonly<{
   slot: Slot;
   epochStartTimestamp: bigint;
   epoch: Epoch;
@@ -36,7 +36,7 @@ export function decodeClock(data: Uint8Array): ClockSysvar | null {
 export const EPOCH_SCHEDULE_BYTES = 33;
 
 /** Source: solana-epoch-schedule, `EpochSchedule`. */
-export type EpochScheduleSysvar = Readonly<{
+type EpochScheduleSysvar = Readonly<{
   slotsPerEpoch: bigint;
   leaderScheduleSlotOffset: bigint;
   warmup: boolean;
@@ -69,7 +69,7 @@ export const RENT_BYTES = 17;
 const ACCOUNT_OVERHEAD_BYTES = 128n;
 
 /** Source: solana-rent, `Rent`. */
-export type RentSysvar = Readonly<{
+type RentSysvar = Readonly<{
   lamportsPerByteYear: bigint;
   /** Years of rent that make an account exempt. */
   exemptionThreshold: number;
@@ -137,7 +137,7 @@ export function decodeRewards(data: Uint8Array): number | null {
   });
 }
 
-export const LAST_RESTART_SLOT_BYTES = 8;
+const LAST_RESTART_SLOT_BYTES = 8;
 
 /** 0 without a restart. Source: solana-last-restart-slot. */
 export function encodeLastRestartSlot(value: Slot): Uint8Array {
@@ -152,7 +152,7 @@ export const RECENT_BLOCKHASHES_BYTES = 6008;
 export const RECENT_BLOCKHASHES_MAX = 150;
 
 /** Source: solana-sysvar, `recent_blockhashes::Entry`. */
-export type RecentBlockhash = Readonly<{ blockhash: Blockhash; lamportsPerSignature: bigint }>;
+type RecentBlockhash = Readonly<{ blockhash: Blockhash; lamportsPerSignature: bigint }>;
 
 /**
  * Full-size account.
@@ -225,7 +225,7 @@ export const SLOT_HASHES_BYTES = 20_488;
 export const SLOT_HASHES_MAX = 512;
 
 /** Source: solana-slot-hashes, `SlotHash`. */
-export type SlotHash = Readonly<{ slot: Slot; hash: Blockhash }>;
+type SlotHash = Readonly<{ slot: Slot; hash: Blockhash }>;
 
 /**
  * Full-size account.
@@ -260,7 +260,7 @@ const BLOCKS = BigInt(BITS_BYTES / 8);
  * Bitmap of the last 1,048,576 slots with a block, indexed by slot modulo that. Source: solana-slot-history,
  * `SlotHistory`.
  */
-export type SlotHistory = Readonly<{
+type SlotHistory = Readonly<{
   /** 131,072 bytes; bit n is bit n % 8 of byte n / 8. */
   bits: Uint8Array;
   /** Newest slot plus one. */

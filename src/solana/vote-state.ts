@@ -7,10 +7,10 @@ const PRIOR_VOTERS = 32;
 const BLS_KEY_BYTES = 48;
 
 /** `latency` in slots, 0 when not recorded. */
-export type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
+type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
 
 /** Ring of the last 32 voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
-export type PriorVoters = Readonly<{
+type PriorVoters = Readonly<{
   entries: readonly Readonly<{ voter: Address; fromEpoch: bigint; untilEpoch: bigint }>[];
   index: bigint;
   isEmpty: boolean;

@@ -62,7 +62,7 @@ const counts: readonly (readonly [file: string, kinds: Readonly<Record<string, n
 ];
 
 describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)', () => {
-  it.each(counts)('of %s are of the kinds that they are known to be of', (file, kinds) => {
+  it.each(counts)('of %s have the known types', (file, kinds) => {
     const found: Record<string, number> = {};
     for (const seen of instructionsIn(file)) {
       const { program, parsed } = shown(seen);
@@ -72,7 +72,7 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
     expect(found).toEqual(kinds);
   });
 
-  it.each(counts)('of %s say what the published libraries read', (file) => {
+  it.each(counts)('of %s match the published libraries', (file) => {
     for (const seen of instructionsIn(file)) {
       const programId = seen.keys[seen.instruction.programIdIndex];
       const { parsed } = shown(seen) as { parsed?: { info: JsonValue } };
@@ -94,7 +94,7 @@ describe.skipIf(!present)('instructions of real blocks (../shared/data, blocks)'
     }
   });
 
-  it.each(counts)('of %s that are not parsed keep their accounts and data', (file) => {
+  it.each(counts)('of %s keep accounts and data when unparsed', (file) => {
     for (const seen of instructionsIn(file)) {
       const { instruction, keys, stackHeight } = seen;
       const found = shown(seen);

@@ -168,8 +168,8 @@ function recordedIn(file: string): Recorded[] {
 const present = existsSync(folder);
 const recorded = present ? readdirSync(folder).flatMap(recordedIn) : [];
 
-describe.skipIf(!present)('instructions that a node parsed (../shared/data, formfunction)', () => {
-  it('are parsed into the same members in the same order', () => {
+describe.skipIf(!present)('recorded parsed instructions (../shared/data, formfunction)', () => {
+  it('have the same members in the same order', () => {
     for (const { program, parsed } of recorded) {
       const build = builders[`${program} ${parsed.type}`];
       if (build === undefined) throw new Error(`no builder for ${program} ${parsed.type}`);

@@ -19,13 +19,13 @@ const recorded: [string, Meta][] = present
     })
   : [['each recording', {}]];
 
-describe.skipIf(!present)('metas that a node answered (../shared/data, tx-parser)', () => {
-  it.each(recorded)('%s is read and written again as it was', (_file, meta) => {
+describe.skipIf(!present)('recorded metas (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s round-trips', (_file, meta) => {
     const written = writeJson(encodeMeta(readMeta(meta), { parsedWith: null, showRewards: true }));
     // Old nodes wrote null for unrecorded members.
-    const told = Object.fromEntries(
+    const actual = Object.fromEntries(
       Object.entries(meta).filter(([name, value]) => name !== 'returnData' || value !== null),
     );
-    expect(parseJson(written)).toEqual(told);
+    expect(parseJson(written)).toEqual(actual);
   });
 });

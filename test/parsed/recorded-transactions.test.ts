@@ -53,7 +53,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     messageBytes: nothing,
     wire: nothing,
   };
-  const kept: TransactionMeta = {
+  const storedMeta: TransactionMeta = {
     err: meta.err,
     fee: lamports(meta.fee),
     preBalances: meta.preBalances.map(lamports),
@@ -71,7 +71,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),
     costUnits: 0n,
   };
-  return { transaction: rebuilt, meta: kept };
+  return { transaction: rebuilt, meta: storedMeta };
 }
 
 function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): Recorded {
@@ -92,13 +92,13 @@ const recorded: [string, Recorded][] = present
   ? readdirSync(folder).map((file) => [file, parseJson(readFileSync(join(folder, file), 'utf8'))])
   : [['each recording', []]];
 
-describe.skipIf(!present)('transactions that a node answered (../shared/data, tx-parser)', () => {
-  it.each(recorded)('%s is encoded as it was recorded', (_file, [answer]) => {
+describe.skipIf(!present)('recorded transactions (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s is encoded as recorded', (_file, [answer]) => {
     const values = valuesOf(answer);
     expect(encoded(values, 'json')).toEqual(modern(answer));
   });
 
-  it.each(recorded)('%s names every program it knows when parsed', (_file, [answer]) => {
+  it.each(recorded)('%s names all known programs when parsed', (_file, [answer]) => {
     const values = valuesOf(answer);
     const { transaction, meta } = encoded(values, 'jsonParsed');
     const all = [

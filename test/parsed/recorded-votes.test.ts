@@ -33,7 +33,7 @@ const expected: [string, number][] = [
 ];
 
 describe.skipIf(!existsSync(folder))('votes of real blocks (../shared/data, blocks)', () => {
-  it.each(expected)('are all understood in %s', (file, count) => {
+  it.each(expected)('are all parsed in %s', (file, count) => {
     const votes = parsedIn(file).filter(({ program }) => program === 'vote');
     expect(votes.length).toBe(count);
     const blockSlot = Number.parseInt(file, 10);

@@ -57,8 +57,8 @@ function dataOf({ parsed, space }: Recorded): Uint8Array {
   return Buffer.concat([data, Buffer.from([AccountType.Account]), ...extensions], space);
 }
 
-describe.skipIf(!present)('token accounts that a node parsed (../shared/data, token-accounts)', () => {
-  it('are shown byte for byte as they were, whole accounts', () => {
+describe.skipIf(!present)('recorded token accounts (../shared/data, token-accounts)', () => {
+  it('are shown byte for byte as recorded', () => {
     for (const { account, pubkey } of recorded) {
       const held = {
         lamports: lamports(account.lamports),

@@ -180,15 +180,15 @@ run([
 const bound = spl.getAssociatedTokenAddressSync(scaled, me, false, PROGRAM);
 run([spl.createAssociatedTokenAccountInstruction(me, bound, me, scaled, PROGRAM)]);
 
-describe('a mint that the Token-2022 program wrote', () => {
-  it.each([rich, scaled, confidential])('is shown with the extensions that it has (%#)', (mint) => {
+describe('mint written by Token-2022', () => {
+  it.each([rich, scaled, confidential])('shows its extensions (%#)', (mint) => {
     const types = spl.getExtensionTypes(mintOf(mint).tlvData).map((type) => T[type]);
     const names = shown(mint).info.extensions.map(({ extension }) => extension.toLowerCase());
     expect(names).toEqual(types.map((type) => type?.toLowerCase()));
     expect(names.length).toBeGreaterThan(0);
   });
 
-  it('says of its extensions what the client reads', () => {
+  it('matches the client', () => {
     const mint = mintOf(rich);
     const read: Record<string, unknown> = {
       mintCloseAuthority: spl.getMintCloseAuthority(mint),
@@ -221,7 +221,7 @@ describe('a mint that the Token-2022 program wrote', () => {
     });
   });
 
-  it('says of its multiplier and its group what the client reads', () => {
+  it('matches the client for multiplier and group', () => {
     const mint = mintOf(scaled);
     const config = asJson(spl.getScaledUiAmountConfig(mint)) as Record<string, JsonValue>;
     const texts = { multiplier: String(config.multiplier), newMultiplier: String(config.newMultiplier) };
@@ -235,8 +235,8 @@ describe('a mint that the Token-2022 program wrote', () => {
   });
 });
 
-describe('a token account that the Token-2022 program wrote', () => {
-  it('is shown with the extensions that it has', () => {
+describe('token account written by Token-2022', () => {
+  it('shows its extensions', () => {
     const account = accountOf(holding);
     const parsed = shown(holding, { decimals: 9 });
     const types = spl.getExtensionTypes(account.tlvData).map((type) => T[type]?.toLowerCase());
@@ -253,7 +253,7 @@ describe('a token account that the Token-2022 program wrote', () => {
   });
 });
 
-describe('an amount as the Token-2022 program itself writes it', () => {
+describe('amount written by Token-2022', () => {
   /** Program output at the VM's clock. */
   function byProgram(mint: PublicKey, amount: bigint): string {
     const outcome = run([spl.createAmountToUiAmountInstruction(mint, amount, PROGRAM)]);
@@ -272,7 +272,7 @@ describe('an amount as the Token-2022 program itself writes it', () => {
   const YEAR = 31_556_736n;
   const amounts = [0n, 1n, 101n, 1_234_567_890n, 10n ** 15n, 2n ** 64n - 1n];
 
-  it.each(amounts)('is the same with interest after 0, 1 and 20 years (%d)', (amount) => {
+  it.each(amounts)('matches with interest after 0, 1 and 20 years (%d)', (amount) => {
     const clock = vm.getClock();
     const start = clock.unixTimestamp;
     const readAfter = (years: bigint): [ours: JsonValue, theirs: string] => {
@@ -288,7 +288,7 @@ describe('an amount as the Token-2022 program itself writes it', () => {
     vm.setClock(clock);
   });
 
-  it.each(amounts)('is the same with a multiplier (%d)', (amount) => {
+  it.each(amounts)('matches with a multiplier (%d)', (amount) => {
     expect(ours(scaled, amount)).toBe(byProgram(scaled, amount));
   });
 });

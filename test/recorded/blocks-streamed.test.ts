@@ -14,7 +14,7 @@ import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import { connected, listen, nothing, type UpdateCollector } from '../clients/yellowstone-client.ts';
 import { rawOf } from '../geyser/re-encode.ts';
 import { readShape, shapeOf } from '../geyser/shapes.ts';
-import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './told-block.ts';
+import { blockFiles, blockMetaOf, blockOf, hasBlocks, readBlockFile } from './recorded-block.ts';
 
 /** Real blocks through hub, channels, server and published client. */
 const AT = encodeTimestamp(1_700_000_000_123n);
@@ -66,7 +66,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
   });
   const streams = new Map<string, UpdateCollector<SubscribeUpdate>>();
 
-  const tellStatus = ({ slot, parentSlot }: BlockUpdate, status: SlotStatus): void =>
+  const sendStatus = ({ slot, parentSlot }: BlockUpdate, status: SlotStatus): void =>
     hub.onUpdate(rawOf({ kind: 'slot', slot, parent: parentSlot, status, deadError: null }, AT));
 
   beforeAll(async () => {
@@ -89,9 +89,9 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
       await stream.first(({ pong }) => pong?.id === 5);
     }
     for (const block of blocks) {
-      tellStatus(block, 'createdBank');
+      sendStatus(block, 'createdBank');
       for (const update of updatesOf(block)) if (update.kind !== 'block') hub.onUpdate(rawOf(update, AT));
-      for (const level of levels) tellStatus(block, level);
+      for (const level of levels) sendStatus(block, level);
     }
     const last = String(blocks.at(-1)!.slot);
     for (const stream of streams.values()) await stream.first(({ slot }) => slot?.slot === last);
@@ -101,7 +101,7 @@ describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks), streamed'
     await server.close();
   });
 
-  it.each(levels)('are told at %s with the values that they were read with', (level) => {
+  it.each(levels)('arrive at %s with the original values', (level) => {
     const { updates } = streams.get(level)!;
     for (const block of blocks) {
       const slot = String(block.slot);

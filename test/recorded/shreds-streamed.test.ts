@@ -78,7 +78,7 @@ async function freeUdpPort(): Promise<number> {
 type Stream = ClientDuplexStream<Buffer, unknown>;
 
 /** Records the shred stage streams of a whole gateway on a scripted network. */
-class Heard {
+class StreamRecorder {
   readonly #service: RunningService;
   readonly #port: number;
   readonly #client: Client;
@@ -99,13 +99,13 @@ class Heard {
     this.entries = this.#open('shredstream.ShredstreamProxy/SubscribeEntries', decodeEntryMessage);
   }
 
-  static async start(url: string): Promise<Heard> {
+  static async start(url: string): Promise<StreamRecorder> {
     const port = await freeUdpPort();
     const configuration = `[shreds]\nudp = true\nudp_host = "127.0.0.1"\nudp_port = ${port}\n`;
     const service = await startService({ configuration, arguments: ['--upstream', url, '--ws', 'off'] });
-    const heard = new Heard(service, port);
-    await heard.#ask();
-    return heard;
+    const recorders = new StreamRecorder(service, port);
+    await recorders.#subscribeAll();
+    return recorders;
   }
 
   #open<Update>(path: string, read: (bytes: Buffer) => Update): UpdateCollector<Update> {
@@ -120,7 +120,7 @@ class Heard {
   }
 
   /** Subscribes to everything and waits until active. */
-  async #ask(): Promise<void> {
+  async #subscribeAll(): Promise<void> {
     const [deshred, subscribe, entries] = this.#streams as [Stream, Stream, Stream];
     const transactions = new Map([['all', {}]]);
     deshred.write(Buffer.from(encodeSubscribeDeshredRequest({ deshredTransactions: transactions })));
@@ -135,9 +135,9 @@ class Heard {
   }
 
   /** Received signatures and batches, without the mark. */
-  get told() {
-    const deshred = this.deshred.updates.flatMap(({ deshredTransaction: told }) => told?.transaction ?? []);
-    const subscribe = this.subscribe.updates.flatMap(({ transaction: told }) => told?.transaction ?? []);
+  get received() {
+    const deshred = this.deshred.updates.flatMap(({ deshredTransaction: sent }) => sent?.transaction ?? []);
+    const subscribe = this.subscribe.updates.flatMap(({ transaction: sent }) => sent?.transaction ?? []);
     return {
       deshred: deshred.map(({ signature }) => hex(signature)),
       subscribe: subscribe.map(({ signature }) => hex(signature)),
@@ -153,7 +153,7 @@ class Heard {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     try {
-      while (this.told.deshred.length < wanted) await this.#round(socket, packets);
+      while (this.received.deshred.length < wanted) await this.#round(socket, packets);
       while (!this.#isMarked()) await this.#round(socket, mark);
     } finally {
       socket.close();
@@ -161,7 +161,7 @@ class Heard {
   }
 
   #isMarked(): boolean {
-    const { deshred, subscribe } = this.told;
+    const { deshred, subscribe } = this.received;
     const isInEntries = this.entries.updates.some(({ slot: of }) => of === BigInt(MARK_SLOT));
     return isInEntries && deshred.includes(markSignature) && subscribe.includes(markSignature);
   }
@@ -186,38 +186,32 @@ class Heard {
   }
 }
 
-describe.skipIf(!hasRecordedShreds)(
-  'recorded shreds (../shared/data, shreds), sent to the whole program',
-  () => {
-    let node: MockNode;
-    const heard: Heard[] = [];
-    const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
-      transactions.map(({ signature }) => hex(signature)),
-    );
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), sent to a gateway', () => {
+  let node: MockNode;
+  const recorders: StreamRecorder[] = [];
+  const signatures = (hasRecordedShreds ? readEntries(demoEntries)! : []).flatMap(({ transactions }) =>
+    transactions.map(({ signature }) => hex(signature)),
+  );
 
-    beforeAll(async () => {
-      node = await startMock(({ id, method }, reply) =>
-        send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
-      );
-      heard.push(...(await Promise.all(orders.map(() => Heard.start(node.url)))));
-    }, 60_000);
-    afterAll(async () => {
-      await Promise.all(heard.map((each) => each.stop()));
-      await node?.close();
-    });
-
-    it.each(orders)(
-      '%s give exactly their 1,280 transactions and their entries, once',
-      async (name, packets) => {
-        const at = orders.findIndex(([other]) => other === name);
-        await heard[at]!.send(packets, signatures.length);
-        const { deshred, subscribe, batches } = heard[at]!.told;
-        expect(signatures).toHaveLength(1_280);
-        expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
-        expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
-        expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
-      },
+  beforeAll(async () => {
+    node = await startMock(({ id, method }, reply) =>
+      send(reply, JSON.stringify({ jsonrpc: '2.0', result: network[method] ?? null, id })),
     );
-  },
-);
+    recorders.push(...(await Promise.all(orders.map(() => StreamRecorder.start(node.url)))));
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(recorders.map((each) => each.stop()));
+    await node?.close();
+  });
+
+  it.each(orders)('%s yield exactly their 1,280 transactions and entries', async (name, packets) => {
+    const at = orders.findIndex(([other]) => other === name);
+    await recorders[at]!.send(packets, signatures.length);
+    const { deshred, subscribe, batches } = recorders[at]!.received;
+    expect(signatures).toHaveLength(1_280);
+    expect(deshred.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(subscribe.filter((one) => one !== markSignature)).toEqual(signatures);
+    expect(batches.map(({ slot: of }) => of)).toEqual([0n]);
+    expect(hex(batches[0]!.entries) === hex(demoEntries)).toBe(true);
+  });
+});

@@ -27,23 +27,23 @@ function decoded(file: string): Transaction {
 }
 
 describe.skipIf(!present)('recorded transactions (../shared/data, transactions)', () => {
-  it('are all there', () => {
+  it('are all present', () => {
     expect(files).toHaveLength(13);
     expect(files).toEqual(expect.arrayContaining([UNSIGNED, EMPTY_LOOKUPS]));
   });
 
-  it.each(files)('%s has the values that kit reads', (file) => {
+  it.each(files)('%s matches kit', (file) => {
     expect(ourValues(decoded(file))).toEqual(kitValues(readFileSync(join(folder, file))));
   });
 
-  it.each(files)('%s is written again to the byte', (file) => {
+  it.each(files)('%s round-trips', (file) => {
     const { signatures, message, wire } = decoded(file);
     const again = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
     expect(Buffer.from(again).equals(wire)).toBe(true);
   });
 
   it.each(files.filter((file) => file !== UNSIGNED && file !== EMPTY_LOOKUPS))(
-    '%s makes sense and is signed',
+    '%s is sane and signed',
     (file) => {
       const transaction = decoded(file);
       expect(sanitizeTransaction(transaction)).toBeNull();
@@ -51,7 +51,7 @@ describe.skipIf(!present)('recorded transactions (../shared/data, transactions)'
     },
   );
 
-  it('are refused where they make no sense or were not signed', () => {
+  it('are rejected when invalid or unsigned', () => {
     expect(sanitizeTransaction(decoded(UNSIGNED))).toBeNull();
     expect(verifyTransaction(decoded(UNSIGNED))).toBe(false);
     const lookups = decoded(EMPTY_LOOKUPS).message.addressTableLookups;
@@ -63,7 +63,7 @@ describe.skipIf(!present)('recorded transactions (../shared/data, transactions)'
   });
 
   // kit ignores trailing bytes and takes a missing length for 0.
-  it.each(files)('%s is refused when a byte is missing or one is over', (file) => {
+  it.each(files)('%s is rejected with a byte missing or added', (file) => {
     const wire = readFileSync(join(folder, file));
     expect(decodeTransaction(wire.subarray(0, -1))).toEqual({
       fault: expect.stringMatching(/^Attempting to read \d+ bytes$/),

@@ -491,7 +491,7 @@ describe('getTransaction encodings', () => {
       const [whole, named, wire] = await Promise.all(
         ['json', 'jsonParsed', 'base64'].map(async (encoding) => {
           const config = { encoding, commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-          return readExecutedTransaction(await rig.ask('getTransaction', signature, config));
+          return readExecutedTransaction(await rig.callRpc('getTransaction', signature, config));
         }),
       );
       expect(wire).toEqual(whole);

@@ -35,7 +35,7 @@ export class LedgerCaller implements RestCaller {
     const given = this.answering(made);
     if (given !== undefined) return given;
     const wire = parseJson(writeJson(params)) as JsonValue[];
-    const answer = await this.#rig.ask(method as keyof typeof rpcHandlers, ...wire);
+    const answer = await this.#rig.callRpc(method as keyof typeof rpcHandlers, ...wire);
     const error = (answer as { error?: unknown } | null)?.error;
     if (error !== undefined) throw new NodeRefusal(error as NodeError);
     return answer;

@@ -7,7 +7,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../src/localnet/bank/vote-stake.ts';
+import { activeStakes } from '../../src/localnet/epoch-rewards/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
 import { sysvars } from '../../src/solana/programs.ts';

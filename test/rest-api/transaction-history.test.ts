@@ -292,7 +292,7 @@ describe('transaction/raw', () => {
     const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
     const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
     expect(rest).toEqual(
-      await rig.ask('getTransaction', signatures[0]!, {
+      await rig.callRpc('getTransaction', signatures[0]!, {
         ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
       }),
     );

@@ -156,7 +156,7 @@ describe('a new ledger', () => {
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
     expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: end it, or name another folder with --ledger or --data-dir`,
+      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
   });
 
@@ -286,7 +286,7 @@ describe('the output of solway localnet', () => {
     [
       'an account file that is wrong',
       () => ['--account', SYSTEM, accountFile('wrong.json', SYSTEM, { owner: 'x' })],
-      /wrong\.json is wrong at account\.owner: not a base58 address/,
+      /wrong\.json is invalid at account\.owner: not a base58 address/,
     ],
     [
       'a folder that is not there',

@@ -113,8 +113,8 @@ function createVote(): void {
   );
 }
 
-describe('what the real programs write', () => {
-  it('is read as a vote account and written again to the byte', () => {
+describe('accounts of real programs', () => {
+  it('round-trip as vote account', () => {
     createVote();
     const state = roundTrip(vote.publicKey, decodeVoteState, encodeVoteState);
     expect(state).toMatchObject({
@@ -125,7 +125,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as a stake account, initialized and delegated, and written again to the byte', () => {
+  it('round-trip as stake account, initialized and delegated', () => {
     const stake = Keypair.generate();
     run(
       [
@@ -159,7 +159,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as a nonce account and written again to the byte', () => {
+  it('round-trip as nonce account', () => {
     const nonce = Keypair.generate();
     const blockhash = parseBlockhash(vm.latestBlockhash());
     if ('fault' in blockhash) throw new Error(blockhash.fault);
@@ -182,7 +182,7 @@ describe('what the real programs write', () => {
     });
   });
 
-  it('is read as an address lookup table', () => {
+  it('are read as lookup table', () => {
     const recentSlot = decodeSlotHashes(dataOf(sysvars.slotHashes))?.[0]?.slot ?? 0n;
     const { slot } = vm.getClock();
     const [create, table] = AddressLookupTableProgram.createLookupTable({
@@ -208,8 +208,8 @@ describe('what the real programs write', () => {
   });
 });
 
-describe('what the runtime charges', () => {
-  it('is the fee that we compute', () => {
+describe('runtime charges', () => {
+  it('equal the computed fee', () => {
     const before = vm.getBalance(payer.publicKey.toBytes()) ?? 0n;
     const wire = run([
       ComputeBudgetProgram.setComputeUnitLimit({ units: 100_001 }),
@@ -222,7 +222,7 @@ describe('what the runtime charges', () => {
     expect(before - after).toBe(6_235n);
   });
 
-  it('is counted against the unit limit that we compute', () => {
+  it('count against the computed unit limit', () => {
     const transfer = SystemProgram.transfer({
       fromPubkey: payer.publicKey,
       toPubkey: payer.publicKey,
@@ -237,15 +237,15 @@ describe('what the runtime charges', () => {
     expect(computeBudgetOf(decoded.transaction.message)).toMatchObject({ unitLimit: Number(left) + 150 });
   });
 
-  it('is the minimum balance that we compute', () => {
+  it('equal the computed minimum balance', () => {
     for (const size of [0, 80, 82, 165, 200, 3762, 10 * 1024 * 1024]) {
       expect(minimumBalance(DEFAULT_RENT, size)).toBe(vm.minimumBalanceForRentExemption(BigInt(size)));
     }
   });
 });
 
-describe('the sysvars of the runtime', () => {
-  it('are read and written again to the byte', () => {
+describe('runtime sysvars', () => {
+  it('round-trip', () => {
     roundTrip(sysvars.clock, decodeClock, encodeClock);
     roundTrip(sysvars.epochSchedule, decodeEpochSchedule, encodeEpochSchedule);
     roundTrip(sysvars.rent, decodeRent, encodeRent);

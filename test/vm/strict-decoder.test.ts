@@ -86,8 +86,8 @@ function acceptedMutations(): { wires: Uint8Array[]; insane: number; rejected: n
   return { wires, insane, rejected };
 }
 
-describe('the strict decoder in front of the VM', () => {
-  it('lets nothing through that takes the VM down', async () => {
+describe('strict decoder in front of the VM', () => {
+  it('passes nothing that crashes the VM', async () => {
     const { wires, insane, rejected } = acceptedMutations();
     expect(insane).toBeGreaterThan(100);
     expect(rejected).toBeGreaterThan(1_000);
@@ -97,7 +97,7 @@ describe('the strict decoder in front of the VM', () => {
     expect(report === 'died' ? 0 : report.invoked).toBeGreaterThan(500);
   });
 
-  it('stands there for a reason: one undecodable transaction takes the VM down', async () => {
+  it('is necessary: one undecodable transaction crashes the VM', async () => {
     const cut = (seeds[0] ?? new Uint8Array()).subarray(0, 100);
     expect('fault' in decodeTransaction(cut)).toBe(true);
     expect(await runInVm([cut])).toBe('died');

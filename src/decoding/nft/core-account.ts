@@ -85,7 +85,7 @@ function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugi
  * @param end - end of the base data, where the header stands. External plugins, which come last, are not
  * read.
  */
-export function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
+function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const registry = readBorsh(data.subarray(end), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
   );

@@ -6,7 +6,7 @@ import { appPrograms } from '../program-addresses.ts';
 
 export const metadataProgram: Address = appPrograms.tokenMetadata;
 
-export const metaplexAddressLimits = {
+const metaplexAddressLimits = {
   /** Cached derived addresses, about 200 bytes each; deriving one takes about 0.1 ms. */
   rememberedMax: 50_000,
 } as const;

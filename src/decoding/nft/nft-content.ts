@@ -17,7 +17,7 @@ export type NftContent = Readonly<{
 /** The value is a string, number, boolean or null. */
 export type Trait = Readonly<{ trait: string; value: JsonValue }>;
 /** `type` is the media type, or empty. */
-export type NftFile = Readonly<{ uri: string; type: string }>;
+type NftFile = Readonly<{ uri: string; type: string }>;
 
 /** Limits for off-chain JSON, which is untrusted. */
 export const nftContentLimits = {

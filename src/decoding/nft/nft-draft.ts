@@ -27,7 +27,7 @@ export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
 type Accounts = ReadonlyMap<Address, Account>;
 
 /** Accounts that NFTs reference. */
-export type Pointed = Readonly<{
+type Pointed = Readonly<{
   accounts: Accounts;
   collections: ReadonlyMap<Address, CoreCollection>;
   /** Collection names. */

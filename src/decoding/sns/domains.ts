@@ -41,7 +41,7 @@ export const domainMint = (nameAccount: Address): Address =>
   findProgramAddress([MINT_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
 /** Owner of the name account of a wrapped domain. */
-export const domainRecord = (nameAccount: Address): Address =>
+const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
 /** The tokenizer names the NFT after the domain. @returns null without a name. */
@@ -54,7 +54,7 @@ export function nameOfNft(account: Account | undefined): string | null {
 const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
 /** The mint has to exist. @throws Failure, NodeRefusal. */
-export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
+async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
   const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
   return held.some(isNft);
 }
@@ -63,7 +63,7 @@ export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Ad
  * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
  * @throws Failure, NodeRefusal.
  */
-export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
+async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
   const held = await allHoldingsOf(chain, wallet, [programs.token]);
   return held.filter(isNft).map(({ mint }) => mint);
 }
@@ -74,10 +74,10 @@ export function isDomainMint(account: Account | undefined): boolean {
   return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
 }
 
-export type TokenizedDomain = Readonly<{ address: Address; name: string }>;
+type TokenizedDomain = Readonly<{ address: Address; name: string }>;
 
 /** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
-export async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
+async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
   const metadata = await metadataAddresses(mints);
   const accounts = await chain.accounts(metadata);
   return mints.flatMap((mint, at) => {
@@ -91,7 +91,7 @@ export async function tokenizedDomains(chain: Chain, mints: readonly Address[]):
 /** The name has no `.sol` suffix. */
 export type Domain = Readonly<{ address: Address; name: string }>;
 
-export type SnsLimits = Readonly<{
+type SnsLimits = Readonly<{
   /** Domains per wallet; more fail with ANSWER_TOO_LARGE. */
   domainsMax: number;
 }>;

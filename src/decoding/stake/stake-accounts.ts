@@ -24,7 +24,7 @@ const DELEGATED = 2;
 
 type OwnedState = Extract<StakeState, { meta: unknown }>;
 
-export type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
+type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
 
 export type StakeAccount = Readonly<{
   address: Address;
@@ -34,7 +34,7 @@ export type StakeAccount = Readonly<{
 }>;
 
 /** Page of a wallet's stake accounts. */
-export type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
+type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
 
 const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
 

@@ -10,14 +10,14 @@ import { isNamed } from './find-names.ts';
 import type { TokenList } from './token-list.ts';
 import { type TokenMint, tokenMintOf } from './token-mint.ts';
 
-export type ReadMints = Readonly<{
+type ReadMints = Readonly<{
   /** Mints among the addresses. Metadata of mints that the list names may be missing. */
   mints: ReadonlyMap<Address, TokenMint>;
   /** Clock sysvar in Unix seconds, if requested; scaled amounts depend on it. */
   now: bigint | undefined;
 }>;
 
-export type Along = Readonly<{
+type Along = Readonly<{
   /** Whether to read the clock. */
   clock?: boolean;
   /** Mints that it names completely need no metadata read. */

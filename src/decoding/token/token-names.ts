@@ -11,7 +11,7 @@ export type NamedToken = Readonly<{
   decimals: number;
 }>;
 
-export const tokenNamesLimits = {
+const tokenNamesLimits = {
   /** Mints looked up per response; the first ones count. */
   mintsMax: 1000,
 };

@@ -15,7 +15,7 @@ export const actionTypes = [
 ] as const;
 
 /** One of `actionTypes`, or an instruction name in upper case. */
-export type ActionType = string;
+type ActionType = string;
 
 /** `name` is empty for unknown programs. */
 export type Protocol = Readonly<{ address: Address; name: string }>;

@@ -16,7 +16,7 @@ import { swapAction } from './swap-action.ts';
 import { type TokenBalanceChange, tokenBalanceChanges } from './token-accounts.ts';
 
 /** Effects without token names. */
-export type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
+type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
 const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
 
@@ -121,7 +121,7 @@ export function parsedTransaction(
   };
 }
 
-export type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
+type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
 
 const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
 

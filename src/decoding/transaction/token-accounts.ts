@@ -67,7 +67,7 @@ function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, numbe
   return value === null || address === null ? null : [address, value];
 }
 
-export type TransactionTokens = Readonly<{
+type TransactionTokens = Readonly<{
   tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
   decimals: ReadonlyMap<Address, number>;
 }>;

@@ -29,13 +29,13 @@ function requireSane(message: Message, bank: Bank): void {
   if ('fault' in resolved) throw invalidParams(`invalid transaction message: ${describe(resolved.fault)}`);
 }
 
-/** Whether the message stands on a durable nonce whose value is still the one it names. */
+/** Whether the message uses a durable nonce with its current value. */
 function hasValidNonce(message: Message, bank: Bank): boolean {
   const use = nonceOfTransaction(message);
   return use !== null && matchingNonce(bank.account(use.account), message.recentBlockhash) !== null;
 }
 
-/** What a message would pay; null when its blockhash is unknown. */
+/** null for an unknown blockhash. */
 export function getFeeForMessage(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { data, config } = parseGetFeeForMessage(params);
   const message = decodeMessageText(data);

@@ -19,10 +19,7 @@ function largestFirst(a: Holding, b: Holding): number {
   return compareAddresses(b.address, a.address);
 }
 
-/**
- * The token accounts that hold most of a mint.
- * @throws RpcError -32602 when there is no such mint.
- */
+/** @throws RpcError -32602 for an unknown mint. */
 export function getTokenLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address: mint, commitment } = parseGetTokenLargestAccounts(params);
   const bank = node.bank(commitment);

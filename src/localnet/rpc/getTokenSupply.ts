@@ -8,10 +8,7 @@ import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
 import { tokenAmount } from './token-mint.ts';
 
-/**
- * The supply of a mint.
- * @throws RpcError -32602 when there is no such account, or it is no mint.
- */
+/** @throws RpcError -32602 for a missing or other account. */
 export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, commitment } = parseGetTokenSupply(params);
   const bank = node.bank(commitment);

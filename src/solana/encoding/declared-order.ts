@@ -4,7 +4,7 @@ import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
  * Declared member order of Agave types. Notifications are serialized in this order, call results in sorted
  * order. `null`: unordered. Orders of alternative types are merged.
  */
-export type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
+type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 /** Source: Agave account-decoder-client-types/src/lib.rs, `UiAccount`. */
 export const accountOrder: DeclaredOrder = {

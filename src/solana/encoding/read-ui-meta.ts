@@ -1,16 +1,17 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type Address, parseAddress } from '../address.ts';
 import { decodeBase58 } from '../base58.ts';
-import { type BlockReward, rewardTypes } from '../block.ts';
 import type { LoadedAddresses } from '../message/message.ts';
 import { NO_LOADED_ADDRESSES } from '../message/message-keys.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
-import type {
-  InnerInstruction,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
+import {
+  type BlockReward,
+  type InnerInstruction,
+  type InnerInstructions,
+  type ReturnData,
+  rewardTypes,
+  type TokenBalance,
+  type TransactionMeta,
 } from '../transaction/transaction-meta.ts';
 import { lamports } from '../units.ts';
 import { integerOf, listOf, MalformedJson, objectOf, orNull, stringOf, u8Of, u64Of } from './read-json.ts';

@@ -15,7 +15,7 @@ export type BlockView = Readonly<{
   maxVersion: number | undefined;
 }>;
 
-export type EncodedBlock =
+type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 

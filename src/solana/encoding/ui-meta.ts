@@ -1,8 +1,12 @@
 import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../address.ts';
-import type { BlockReward } from '../block.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
-import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
+import type {
+  BlockReward,
+  ReturnData,
+  TokenBalance,
+  TransactionMeta,
+} from '../transaction/transaction-meta.ts';
 import { encodeInnerInstructions } from './ui-instruction.ts';
 import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
@@ -48,7 +52,7 @@ export function encodeTokenBalances(balances: readonly TokenBalance[] | null): W
  * for a `uiAmount` up to an f64's epsilon. Source: storage-proto/src/convert.rs,
  * `From<generated::TokenBalance>`.
  */
-export function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
+function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
   return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
 }
 
@@ -56,7 +60,7 @@ export function encodeReturnData({ programId, data }: ReturnData): WritableJson 
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
-export type MetaOptions = Readonly<{
+type MetaOptions = Readonly<{
   /** All message keys, to parse inner instructions and omit loaded addresses; else null. */
   parsedWith: readonly Address[] | null;
   /** Without rewards, a transaction has null. */

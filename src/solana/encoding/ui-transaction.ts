@@ -62,7 +62,7 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
 }
 
 /** @param loaded - loaded addresses, shown by `jsonParsed` only */
-export function encodeUiTransaction(
+function encodeUiTransaction(
   transaction: Transaction,
   encoding: TransactionEncoding,
   loaded: LoadedAddresses,

@@ -84,8 +84,8 @@ function oracleMessages(): { legacy: Uint8Array; v0: MessageV0 } {
   };
 }
 
-describe('a message', () => {
-  it('is read back as it was written', () => {
+describe('message codec', () => {
+  it('round-trips', () => {
     fc.assert(
       fc.property(anyMessage, (message) => {
         expect(decoded(encodeMessage(message))).toEqual(message);
@@ -93,7 +93,7 @@ describe('a message', () => {
     );
   });
 
-  it('is what web3.js compiled, legacy and version 0', () => {
+  it('matches web3.js for legacy and version 0', () => {
     const { legacy, v0 } = oracleMessages();
     expect([...encodeMessage(decoded(legacy))]).toEqual([...legacy]);
     const message = decoded(v0.serialize());
@@ -107,21 +107,21 @@ describe('a message', () => {
     expect(VersionedMessage.deserialize(encodeMessage(message)).version).toBe(0);
   });
 
-  it('is refused with trailing bytes', () => {
+  it('rejects trailing bytes', () => {
     const { legacy, v0 } = oracleMessages();
     for (const bytes of [legacy, v0.serialize()]) {
       expect(faultIn(Uint8Array.from([...bytes, 0]))).toBe('Trailing bytes remain after deserialization');
     }
   });
 
-  it('is refused wherever it is cut off', () => {
+  it('rejects truncation at any byte', () => {
     const bytes = oracleMessages().v0.serialize();
     for (let length = 0; length < bytes.length; length++) {
       expect(faultIn(bytes.subarray(0, length))).toMatch(/^Attempting to read \d+ bytes$/);
     }
   });
 
-  it('is refused in versions that are not its own', () => {
+  it('rejects other versions', () => {
     const bytes = oracleMessages().v0.serialize();
     expect(faultIn(Uint8Array.from([0x81, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 1');
     expect(faultIn(Uint8Array.from([0xff, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 127');

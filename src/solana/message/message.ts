@@ -18,7 +18,7 @@ export type CompiledInstruction = Readonly<{
 }>;
 
 /** v0 messages only. */
-export type AddressTableLookup = Readonly<{
+type AddressTableLookup = Readonly<{
   accountKey: Address;
   writableIndexes: Uint8Array;
   readonlyIndexes: Uint8Array;

@@ -19,7 +19,7 @@ import { inWireOrder } from './wire-order.ts';
  * file per program in `account/`.
  */
 
-export type ParsedAccount = {
+type ParsedAccount = {
   readonly parsed: WritableJson;
   /** Owner program; `nonce` for nonce accounts. */
   readonly program: string;

@@ -54,7 +54,7 @@ function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source):
     throw new RangeError(`slot ${slot} has no parent ${parentOffset} slots back`);
   }
   if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
-    throw new RangeError(`a slot has ${SHREDS_PER_SLOT_MAX} data shreds at most`);
+    throw new RangeError(`a slot has at most ${SHREDS_PER_SLOT_MAX} data shreds`);
   }
   if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a merkle root has 32 bytes');
 }
@@ -119,7 +119,7 @@ export function makeFecSet(
 ): { packets: Uint8Array[]; root: Uint8Array } {
   assertSource(source);
   const capacity = fecSetCapacity(isResigned);
-  if (data.length > capacity) throw new RangeError(`a set takes ${capacity} bytes, not ${data.length}`);
+  if (data.length > capacity) throw new RangeError(`a set holds ${capacity} bytes, not ${data.length}`);
   const layouts = { data: chainedLayout('data', isResigned), code: chainedLayout('code', isResigned) };
   const dataShreds = makeDataShreds(source, layouts.data, data, end);
   const shards = dataShreds.map((shred) => shred.subarray(layouts.data.shardStart, layouts.data.shardEnd));
@@ -135,7 +135,7 @@ export function makeFecSet(
   return { packets, root };
 }
 
-export type MadeShreds = Readonly<{
+type MadeShreds = Readonly<{
   /** Data and code shreds per set, in sending order. */
   packets: readonly Uint8Array[];
   /** `chainedRoot` of the next call. */

@@ -82,7 +82,7 @@ const u32At = (bytes: Uint8Array, at: number): number =>
   (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
 
 /** undefined when the packet is too short. */
-export const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
+const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
 
 /** Requires the common header. */
 export const slotOf = (packet: Uint8Array): Slot =>

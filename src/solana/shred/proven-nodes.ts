@@ -32,7 +32,7 @@ export function merkleLeaf(shred: Uint8Array, proofStart: number): Uint8Array {
  * @param leftAt - offset of the left node in `left`.
  * @returns 32 bytes.
  */
-export function merkleParent(
+function merkleParent(
   left: Uint8Array,
   right: Uint8Array,
   leftAt: number = 0,
@@ -62,7 +62,7 @@ export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | nu
 }
 
 /** Levels from the leaves to the root. An odd last node is paired with itself. */
-export type MerkleTree = readonly (readonly Uint8Array[])[];
+type MerkleTree = readonly (readonly Uint8Array[])[];
 
 /** @param leaves - at least one. */
 export function makeMerkleTree(leaves: readonly Uint8Array[]): MerkleTree {

@@ -32,13 +32,9 @@ export function power(a: number, exponent: number): number {
 }
 
 /** `cells` in row order. */
-export type Matrix = Readonly<{ rows: number; columns: number; cells: Uint8Array }>;
+type Matrix = Readonly<{ rows: number; columns: number; cells: Uint8Array }>;
 
-export function makeMatrix(
-  rows: number,
-  columns: number,
-  cell: (row: number, column: number) => number,
-): Matrix {
+function makeMatrix(rows: number, columns: number, cell: (row: number, column: number) => number): Matrix {
   const cells = new Uint8Array(rows * columns);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) cells[row * columns + column] = cell(row, column);
@@ -46,11 +42,11 @@ export function makeMatrix(
   return { rows, columns, cells };
 }
 
-export const cellOf = ({ cells, columns }: Matrix, row: number, column: number): number =>
+const cellOf = ({ cells, columns }: Matrix, row: number, column: number): number =>
   cells[row * columns + column] as number;
 
 /** `a` has as many columns as `b` has rows. */
-export function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
+function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   return makeMatrix(a.rows, b.columns, (row, column) => {
     let sum = 0;
     for (let i = 0; i < a.columns; i++) sum ^= multiply(cellOf(a, row, i), cellOf(b, i, column));
@@ -62,7 +58,7 @@ export function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
  * Gauss-Jordan elimination.
  * @returns null when singular.
  */
-export function invertMatrix(matrix: Matrix): Matrix | null {
+function invertMatrix(matrix: Matrix): Matrix | null {
   const size = matrix.rows;
   const width = 2 * size;
   const work = makeMatrix(size, width, (row, column) =>
@@ -125,7 +121,7 @@ export class ReedSolomon {
   /** @throws RangeError without data or beyond 256 shards. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
-      throw new RangeError(`no code has ${numData} data and ${numCode} code shards`);
+      throw new RangeError(`invalid code of ${numData} data and ${numCode} code shards`);
     }
     this.numData = numData;
     this.numCode = numCode;

@@ -24,7 +24,7 @@ export const REFERENCE_TICK_MASK = 0x3f;
 export const DATA_SIZE_OFFSET = 0x56;
 
 /** Code shred headers, including the common one; parity follows. */
-export const CODE_HEADERS_BYTES = 89;
+const CODE_HEADERS_BYTES = 89;
 /** u16. */
 export const NUM_DATA_OFFSET = 0x53;
 /** u16. */
@@ -57,7 +57,7 @@ export const SHREDS_PER_SLOT_MAX = 32_768;
 export const FEC_SET_DATA_SHREDS = 32;
 /** Source: agave, `CODING_SHREDS_PER_FEC_BLOCK`. */
 export const FEC_SET_CODE_SHREDS = 32;
-export const FEC_SET_PROOF_ENTRIES = 6;
+const FEC_SET_PROOF_ENTRIES = 6;
 
 /**
  * Where things stand in a shred; all of it follows from the variant, the byte behind the signature.

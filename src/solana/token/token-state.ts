@@ -17,7 +17,7 @@ const kinds = {
  * Whether the size fits: plain, or extended with zero padding and the right type byte. Never the size of a
  * multisig. Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
-export function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
+function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   const { bytes, type } = kinds[kind];
   if (data.length === bytes) return true;
   if (data.length <= ACCOUNT_TYPE_OFFSET || data.length === MULTISIG_BYTES) return false;

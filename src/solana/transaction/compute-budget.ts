@@ -29,7 +29,7 @@ const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.ed25519,
 ]);
 
-export type ComputeBudget = Readonly<{
+type ComputeBudget = Readonly<{
   unitLimit: number;
   /** Micro-lamports per compute unit, u64. */
   unitPrice: bigint;

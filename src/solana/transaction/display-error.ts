@@ -99,7 +99,7 @@ const INSTRUCTION_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Agave's `Display` text; unknown names pass through. */
-export function displayInstructionError(error: InstructionError): string {
+function displayInstructionError(error: InstructionError): string {
   if (typeof error === 'string') return INSTRUCTION_ERRORS[error] ?? error;
   return `custom program error: 0x${error.Custom.toString(16)}`;
 }

@@ -23,7 +23,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
 }
 
 /** Agave's words (`SanitizeError`). */
-export type MessageFault = 'index out of bounds' | 'invalid value';
+type MessageFault = 'index out of bounds' | 'invalid value';
 
 /** Same checks without signatures and without the instruction limit of transactions. */
 export function messageFault(message: Message): MessageFault | null {
@@ -63,7 +63,7 @@ function countLoadedKeys(message: Message): number | null {
 }
 
 /** Source: agave, `Bank::get_transaction_account_lock_limit`. */
-export const ACCOUNT_LOCKS_MAX = 64;
+const ACCOUNT_LOCKS_MAX = 64;
 
 /**
  * Checks the locked accounts, static and loaded. Source: agave accounts-db `validate_account_locks`.

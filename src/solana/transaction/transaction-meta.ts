@@ -1,8 +1,23 @@
 import type { Address } from '../address.ts';
-import type { BlockReward } from '../block.ts';
 import type { CompiledInstruction, LoadedAddresses } from '../message/message.ts';
 import type { Lamports } from '../units.ts';
 import type { TransactionError } from './transaction-error.ts';
+
+/** Source: solana-reward-info, `RewardType`; `DeactivatedStake` since Agave 4.2, `VATDebit` since 4.3. */
+export const rewardTypes = ['Fee', 'Rent', 'Staking', 'Voting', 'DeactivatedStake', 'VATDebit'] as const;
+export type RewardType = (typeof rewardTypes)[number];
+
+/** Reward of a block or, in old blocks, of a transaction. Source: solana-transaction-status, `Reward`. */
+export type BlockReward = Readonly<{
+  pubkey: Address;
+  /** i64; negative for a debit. */
+  lamports: bigint;
+  /** Account balance after the block. */
+  postBalance: Lamports;
+  rewardType: RewardType | null;
+  /** Percent kept by the vote account. */
+  commission: number | null;
+}>;
 
 /** `stackHeight`: 2 for a direct call of an outer instruction; null in old blocks. */
 export type InnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number | null }>;

@@ -40,8 +40,8 @@ const wire = fc
 const keyAt = (view: { bytes: Uint8Array }, at: number): Address =>
   addressFromBytes(view.bytes.subarray(at, at + 32));
 
-describe('a view of a transaction on the wire', () => {
-  it('shows what the strict decoder reads', () => {
+describe('wire transaction view', () => {
+  it('matches the strict decoder', () => {
     fc.assert(
       fc.property(wire, (sent) => {
         const view = readWireTransaction(sent)!;
@@ -63,7 +63,7 @@ describe('a view of a transaction on the wire', () => {
     );
   });
 
-  it('is none of bytes that are cut or go on', () => {
+  it('is null for truncated or trailing bytes', () => {
     fc.assert(
       fc.property(wire, fc.nat(), (sent, cut) => {
         expect(readWireTransaction(sent.subarray(0, cut % sent.length))).toBeNull();

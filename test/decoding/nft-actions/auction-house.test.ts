@@ -44,8 +44,8 @@ function offered(name: string, names: string, args: Written, options: Options = 
   const { accounts, at } = accountsOf(names, house);
   const { owner = at.wallet!, currency = nativeMint, open = false, state = 'tradeState' } = options;
   const tokenAccount = at.tokenAccount!;
-  const kept = tradeState(at, currency, PRICE, open ? null : tokenAccount);
-  const placed = accounts.map((account) => (account === at[state] ? kept : account));
+  const offerState = tradeState(at, currency, PRICE, open ? null : tokenAccount);
+  const placed = accounts.map((account) => (account === at[state] ? offerState : account));
   const holder: TransactionTokenAccount = holding(tokenAccount, nft, owner, [1n, 1n]);
   const facts = { tokenAccounts: [holder], decimals: new Map([[usdc, 6]]) };
   const own = placed.map((account) => (account === at.tokenMint ? nft : account));

@@ -236,13 +236,15 @@ describe('Bubblegum', () => {
   };
   const { accounts, at } = accountsOf(mintNames, bubblegum);
   const mint = { program: bubblegum, accounts, data: anchorData('mint_v1', mintArgs) };
-  const heard = (data: Uint8Array, place: object = {}) => ({
+  const received = (data: Uint8Array, place: object = {}) => ({
     ...{ outer: 0, height: 2, caller: 0, parentProgram: bubblegum, program: noop, data },
     ...place,
   });
 
   it('decodes a mint with its metadata', () => {
-    const decoded = actionsOf(executedTransaction([mint, heard(leaf(idIn(at.merkleTree!), at.leafOwner!))]));
+    const decoded = actionsOf(
+      executedTransaction([mint, received(leaf(idIn(at.merkleTree!), at.leafOwner!))]),
+    );
     expect(one(decoded)).toEqual([
       {
         type: 'COMPRESSED_NFT_MINT',
@@ -271,20 +273,20 @@ describe('Bubblegum', () => {
 
   it('rejects leaf events of another tree or caller, and other data', () => {
     const id = idIn(at.merkleTree!);
-    const nameOf = (...calls: ReturnType<typeof heard>[]) =>
+    const nameOf = (...calls: ReturnType<typeof received>[]) =>
       actionsOf(executedTransaction([mint, ...calls]))?.[0]?.info.nft_address;
-    expect(nameOf(heard(leaf(id, someone(3))))).toBe(id);
-    expect(nameOf(heard(leaf(idIn(someone(8)), someone(3))))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3), nonce + 1n)))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)), { caller: 7 }))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)), { outer: 1 }))).toBeNull();
-    expect(nameOf(heard(leaf(id, someone(3)).subarray(0, 60)))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3))))).toBe(id);
+    expect(nameOf(received(leaf(idIn(someone(8)), someone(3))))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3), nonce + 1n)))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)), { caller: 7 }))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)), { outer: 1 }))).toBeNull();
+    expect(nameOf(received(leaf(id, someone(3)).subarray(0, 60)))).toBeNull();
     expect(nameOf()).toBeNull();
     // Without heights, the first leaf event before the next Bubblegum instruction counts.
     const flat = { height: null, caller: 0 };
-    expect(nameOf(heard(Uint8Array.of(0, 0)), heard(leaf(id, someone(3)), flat))).toBe(id);
-    const next = { ...heard(mint.data, flat), program: bubblegum };
-    expect(nameOf(next, heard(leaf(id, someone(3)), flat))).toBeNull();
+    expect(nameOf(received(Uint8Array.of(0, 0)), received(leaf(id, someone(3)), flat))).toBe(id);
+    const next = { ...received(mint.data, flat), program: bubblegum };
+    expect(nameOf(next, received(leaf(id, someone(3)), flat))).toBeNull();
   });
 
   it('rejects metadata with unknown variants', () => {

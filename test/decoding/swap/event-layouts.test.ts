@@ -60,11 +60,11 @@ describe('event layouts', () => {
       const members = membersOf([...layout.fields, ...layout.later]);
       fc.assert(
         fc.property(members, fc.nat(layout.later.length), (all, later) => {
-          const kept = [...layout.fields, ...layout.later.slice(0, later)].map(([name]) => name);
-          const given = Object.fromEntries(kept.map((name) => [name, all[name]]));
+          const names = [...layout.fields, ...layout.later.slice(0, later)].map(([name]) => name);
+          const given = Object.fromEntries(names.map((name) => [name, all[name]]));
           const read = readLayout(encodeLayout(layout, given), layout);
           expect(read).toEqual(given);
-          expect(Object.keys(read ?? {})).toEqual(kept);
+          expect(Object.keys(read ?? {})).toEqual(names);
         }),
         { numRuns: 20 },
       );

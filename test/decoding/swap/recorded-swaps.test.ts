@@ -18,7 +18,7 @@ const shown = (swap: Swap): Omit<ExpectedSwap, 'lamportsBeside' | 'tokensBeside'
 });
 
 /** Without the members that only balances have. */
-function asTold({ lamportsBeside: _, tokensBeside: __, ...swap }: ExpectedSwap) {
+function withoutBalances({ lamportsBeside: _, tokensBeside: __, ...swap }: ExpectedSwap) {
   return swap;
 }
 
@@ -82,7 +82,7 @@ describe.skipIf(!recordsPresent)('recorded swaps (../shared/data, rest/getTransa
   });
 
   it.each(files)('%s has the expected swaps', (path) => {
-    expect(recorded(path).map(shown)).toEqual(expectedSwaps[path]?.map(asTold));
+    expect(recorded(path).map(shown)).toEqual(expectedSwaps[path]?.map(withoutBalances));
   });
 
   it.each(files)('%s is consistent with its balances', (path) => {

@@ -173,7 +173,7 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
   `,
 };
 
-export type EventTable = ReadonlyMap<string, EventLayout>;
+type EventTable = ReadonlyMap<string, EventLayout>;
 
 export const eventTables: ReadonlyMap<Address, EventTable> = new Map(
   Object.entries(layouts).map(([program, text]) => [

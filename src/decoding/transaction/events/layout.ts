@@ -126,3 +126,15 @@ export const EVENT_CALL = 'e445a52e51cb9a1d';
 /** First bytes in hex; fewer if the data is shorter. */
 export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES): string =>
   Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');
+
+/**
+ * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag) and account positions, `-` for
+ * none.
+ * @returns positions by leading instruction bytes in hex.
+ */
+export const parsePositions = (rows: string): [key: string, positions: (number | null)[]][] =>
+  (rows.match(/[^,]*\w[^,]*/g) ?? []).map((row) => {
+    const [name = '', ...positions] = row.trim().split(/\s+/);
+    const key = /^\d+$/.test(name) ? Buffer.of(Number(name)).toString('hex') : instructionDiscriminator(name);
+    return [key, positions.map((position) => (position === '-' ? null : Number(position)))];
+  });

@@ -8,7 +8,7 @@ import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex, readLayout } from './layou
 import { DATA_PREFIX, type ProgramLogLine, programLogLines } from './log-lines.ts';
 import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
 
-export type EventLimits = Readonly<{
+type EventLimits = Readonly<{
   /** Characters of base64 per line. */
   lineMax: number;
 }>;

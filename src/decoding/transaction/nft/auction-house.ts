@@ -30,7 +30,7 @@ const CURRENCIES_TRIED = 4;
 const PREFIX = Buffer.from('auction_house');
 
 /** Offer account (trade state) of an auction house. */
-export type TradeState = Readonly<{
+type TradeState = Readonly<{
   program: Address;
   account: Address;
   wallet: Address;
@@ -71,7 +71,7 @@ const associatedSeeds = (wallet: Address, mint: Address): Uint8Array[] =>
  * An offer by the NFT holder is a listing; any other is a bid.
  * @returns null when the holder is unknown.
  */
-export function isListing(
+function isListing(
   { wallet, tokenAccount, mint }: Pick<TradeState, 'wallet' | 'tokenAccount' | 'mint'>,
   { tokenAccounts }: ExecutedTransaction,
 ): boolean | null {

@@ -16,7 +16,7 @@ export const noopPrograms: ReadonlySet<Address> = new Set([
 ]);
 
 /** Leaf of a Merkle tree in a Bubblegum event. */
-export type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
+type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
 
 const APPLICATION_DATA = 1;
 const LEAF_SCHEMA_EVENT = 1;
@@ -63,7 +63,7 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
  * @param tree - its tree. Anyone can call a no-op program: the caller and the asset ID must match.
  * @returns null without an event.
  */
-export function leafEventOf(
+function leafEventOf(
   instruction: ExecutedInstruction,
   tree: Address,
   transaction: ExecutedTransaction,
@@ -82,7 +82,7 @@ export function leafEventOf(
  * Mint metadata, with names and enums in Anchor's JavaScript form. Source: mpl-bubblegum 575f729,
  * `MetadataArgs` and `MetadataArgsV2`.
  */
-export type CompressedMetadata = Readonly<Record<string, WritableJson>>;
+type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
 /** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
 const TEXT_MAX = 1232;
@@ -168,11 +168,11 @@ function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
  * @returns null for invalid bytes.
  * @throws OutOfBytes when truncated.
  */
-export const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
+const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
   accepted(() => v1(args, vouched));
 
 /** For `mint_v2`; as `readMetadata`. */
-export const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
+const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
 
 /**
  * Bubblegum, compressed NFTs: an NFT is a leaf of a Merkle tree. The tree authority is shown as update

@@ -7,7 +7,7 @@ import type {
 } from '../executed-transaction.ts';
 
 /** NFT minted through Token Metadata. */
-export type MintedNft = Readonly<{
+type MintedNft = Readonly<{
   mint: Address;
   metadata: Address;
   tokenAccount: Address;

@@ -23,11 +23,7 @@ export const currencyOf = (mint: Address | null): Currency =>
  * @param raw - base units.
  * @returns null when currency or decimals are unknown.
  */
-export function priceIn(
-  currency: Currency,
-  raw: bigint | null,
-  { decimals }: ExecutedTransaction,
-): number | null {
+function priceIn(currency: Currency, raw: bigint | null, { decimals }: ExecutedTransaction): number | null {
   if (currency === null || raw === null || raw === NO_PRICE) return null;
   const scale = currency === SOL ? SOL_DECIMALS : decimals.get(currency);
   return scale === undefined ? null : uiAmountOf(raw, scale);

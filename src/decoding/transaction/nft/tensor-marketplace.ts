@@ -34,7 +34,7 @@ import {
 } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
-export type TensorEvent = Readonly<{
+type TensorEvent = Readonly<{
   /** Base units of `currency`. */
   amount: bigint;
   currency: Currency;
@@ -74,7 +74,7 @@ function readEvent(event: ByteReader): TensorEvent | null {
 }
 
 /** Event in a self-call of this instruction; null when absent. */
-export const tensorEventOf = (
+const tensorEventOf = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
 ): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);

@@ -3,13 +3,13 @@ import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser, ReadInstruction } from '../action.ts';
-import { instructionDiscriminator, leadingHex } from '../events/layout.ts';
+import { leadingHex, parsePositions } from '../events/layout.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
 /** Account positions in a pool creation. */
-export type PoolCreation = Readonly<{
+type PoolCreation = Readonly<{
   creator: number;
   pool: number;
   mints: readonly [one: number, two: number];
@@ -17,155 +17,107 @@ export type PoolCreation = Readonly<{
 }>;
 
 /** Account positions in a liquidity change. */
-export type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
+type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
 /** By leading instruction bytes in hex. */
-export type LiquidityTable = Readonly<{
+type LiquidityTable = Readonly<{
   creations: ReadonlyMap<string, PoolCreation>;
   changes: ReadonlyMap<string, LiquidityChange>;
 }>;
 
-type Creation = readonly [name: string | number, creator: number, pool: number, mint: number, vault: number];
-type Change = readonly [name: string | number, provider: number, pool: number];
+/**
+ * Pool creations (creator, pool, first mint, first vault), additions and removals (provider, pool) in the notation of
+ * `parsePositions`. The second mint and vault follow the first. Source: the programs' IDLs and source code.
+ */
+const liquidityRows: Readonly<
+  Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
+> = {
+  raydiumV4: {
+    creates: '1 17 4 8 10',
+    adds: '3 12 1',
+    removes: '4 16 1',
+  },
+  raydiumClmm: {
+    creates: 'create_pool 0 2 3 5',
+    adds: `
+      open_position 0 5, open_position_v2 0 5, open_position_with_token22_nft 0 4,
+      increase_liquidity 0 2, increase_liquidity_v2 0 2
+    `,
+    removes: 'decrease_liquidity 0 3, decrease_liquidity_v2 0 3',
+  },
+  raydiumCpmm: {
+    creates: 'initialize 0 3 4 10',
+    adds: 'deposit 0 2',
+    removes: 'withdraw 0 2',
+  },
+  whirlpools: {
+    creates: 'initialize_pool 3 4 1 5, initialize_pool_v2 5 6 1 7',
+    adds: 'increase_liquidity 2 0, increase_liquidity_v2 4 0',
+    removes: 'decrease_liquidity 2 0, decrease_liquidity_v2 4 0',
+  },
+  meteoraDlmm: {
+    creates: `
+      initialize_lb_pair 8 0 2 4, initialize_lb_pair2 8 0 2 4,
+      initialize_customizable_permissionless_lb_pair 8 0 2 4,
+      initialize_customizable_permissionless_lb_pair2 8 0 2 4
+    `,
+    adds: `
+      add_liquidity 11 1, add_liquidity2 9 1, add_liquidity_by_strategy 11 1,
+      add_liquidity_by_strategy2 9 1, add_liquidity_by_strategy_one_side 8 1,
+      add_liquidity_by_weight 11 1, add_liquidity_by_weight2 9 1, add_liquidity_one_side 8 1,
+      add_liquidity_one_side_precise 8 1, add_liquidity_one_side_precise2 6 1
+    `,
+    removes: `
+      remove_liquidity 11 1, remove_liquidity2 9 1, remove_liquidity_by_range 11 1,
+      remove_liquidity_by_range2 9 1
+    `,
+  },
+  meteoraDammV2: {
+    creates: `
+      initialize_pool 0 6 8 10, initialize_customizable_pool 0 5 7 9,
+      initialize_pool_with_dynamic_config 0 7 9 11
+    `,
+    adds: 'add_liquidity 9 0',
+    removes: 'remove_liquidity 10 1, remove_all_liquidity 10 1',
+  },
+  meteoraDammV1: {
+    adds: 'add_balance_liquidity 13 0, add_imbalance_liquidity 13 0, bootstrap_liquidity 13 0',
+    removes: 'remove_balance_liquidity 13 0, remove_liquidity_single_side 12 0',
+  },
+  meteoraDbc: {
+    creates: `
+      initialize_virtual_pool_with_spl_token 2 5 3 6,
+      initialize_virtual_pool_with_token2022 2 5 3 6
+    `,
+  },
+  pumpAmm: {
+    creates: 'create_pool 2 0 3 9',
+    adds: 'deposit 2 0',
+    removes: 'withdraw 2 0',
+  },
+};
 
-const bytesOf = (name: string | number): string =>
-  typeof name === 'number' ? Buffer.of(name).toString('hex') : instructionDiscriminator(name);
+const changesOf = (rows: string | undefined, adds: boolean) =>
+  parsePositions(rows ?? '').map(
+    ([key, [provider, pool]]) => [key, { provider, pool, adds } as LiquidityChange] as const,
+  );
 
-const change = ([name, provider, pool]: Change, adds: boolean): [string, LiquidityChange] => [
-  bytesOf(name),
-  { provider, pool, adds },
-];
+const creationsOf = (rows: string | undefined) =>
+  parsePositions(rows ?? '').map(([key, [creator, pool, mint, vault]]): [string, PoolCreation] => {
+    const [first, second] = [Number(mint), Number(vault)];
+    const positions = { creator: Number(creator), pool: Number(pool) };
+    return [key, { ...positions, mints: [first, first + 1], vaults: [second, second + 1] }];
+  });
 
-/** The second mint and vault follow the first. */
-function tableOf(
-  creations: readonly Creation[],
-  additions: readonly Change[],
-  removals: readonly Change[],
-): LiquidityTable {
-  return {
-    creations: new Map(
-      creations.map(([name, creator, pool, mint, vault]) => [
-        bytesOf(name),
-        { creator, pool, mints: [mint, mint + 1], vaults: [vault, vault + 1] },
-      ]),
-    ),
-    changes: new Map([
-      ...additions.map((row) => change(row, true)),
-      ...removals.map((row) => change(row, false)),
-    ]),
-  };
-}
-
-const raydiumV4 = tableOf([[1, 17, 4, 8, 10]], [[3, 12, 1]], [[4, 16, 1]]);
-
-const raydiumClmm = tableOf(
-  [['create_pool', 0, 2, 3, 5]],
-  [
-    ['open_position', 0, 5],
-    ['open_position_v2', 0, 5],
-    ['open_position_with_token22_nft', 0, 4],
-    ['increase_liquidity', 0, 2],
-    ['increase_liquidity_v2', 0, 2],
-  ],
-  [
-    ['decrease_liquidity', 0, 3],
-    ['decrease_liquidity_v2', 0, 3],
-  ],
+export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
+  Object.entries(liquidityRows).map(([program, { creates, adds, removes }]) => [
+    appPrograms[program as keyof typeof appPrograms],
+    {
+      creations: new Map(creationsOf(creates)),
+      changes: new Map([...changesOf(adds, true), ...changesOf(removes, false)]),
+    },
+  ]),
 );
-
-const raydiumCpmm = tableOf([['initialize', 0, 3, 4, 10]], [['deposit', 0, 2]], [['withdraw', 0, 2]]);
-
-const whirlpools = tableOf(
-  [
-    ['initialize_pool', 3, 4, 1, 5],
-    ['initialize_pool_v2', 5, 6, 1, 7],
-  ],
-  [
-    ['increase_liquidity', 2, 0],
-    ['increase_liquidity_v2', 4, 0],
-  ],
-  [
-    ['decrease_liquidity', 2, 0],
-    ['decrease_liquidity_v2', 4, 0],
-  ],
-);
-
-const dlmm = tableOf(
-  [
-    ['initialize_lb_pair', 8, 0, 2, 4],
-    ['initialize_lb_pair2', 8, 0, 2, 4],
-    ['initialize_customizable_permissionless_lb_pair', 8, 0, 2, 4],
-    ['initialize_customizable_permissionless_lb_pair2', 8, 0, 2, 4],
-  ],
-  [
-    ['add_liquidity', 11, 1],
-    ['add_liquidity2', 9, 1],
-    ['add_liquidity_by_strategy', 11, 1],
-    ['add_liquidity_by_strategy2', 9, 1],
-    ['add_liquidity_by_strategy_one_side', 8, 1],
-    ['add_liquidity_by_weight', 11, 1],
-    ['add_liquidity_by_weight2', 9, 1],
-    ['add_liquidity_one_side', 8, 1],
-    ['add_liquidity_one_side_precise', 8, 1],
-    ['add_liquidity_one_side_precise2', 6, 1],
-  ],
-  [
-    ['remove_liquidity', 11, 1],
-    ['remove_liquidity2', 9, 1],
-    ['remove_liquidity_by_range', 11, 1],
-    ['remove_liquidity_by_range2', 9, 1],
-  ],
-);
-
-const dammV2 = tableOf(
-  [
-    ['initialize_pool', 0, 6, 8, 10],
-    ['initialize_customizable_pool', 0, 5, 7, 9],
-    ['initialize_pool_with_dynamic_config', 0, 7, 9, 11],
-  ],
-  [['add_liquidity', 9, 0]],
-  [
-    ['remove_liquidity', 10, 1],
-    ['remove_all_liquidity', 10, 1],
-  ],
-);
-
-const dammV1 = tableOf(
-  [],
-  [
-    ['add_balance_liquidity', 13, 0],
-    ['add_imbalance_liquidity', 13, 0],
-    ['bootstrap_liquidity', 13, 0],
-  ],
-  [
-    ['remove_balance_liquidity', 13, 0],
-    ['remove_liquidity_single_side', 12, 0],
-  ],
-);
-
-const dbc = tableOf(
-  [
-    ['initialize_virtual_pool_with_spl_token', 2, 5, 3, 6],
-    ['initialize_virtual_pool_with_token2022', 2, 5, 3, 6],
-  ],
-  [],
-  [],
-);
-
-const pumpAmm = tableOf([['create_pool', 2, 0, 3, 9]], [['deposit', 2, 0]], [['withdraw', 2, 0]]);
-
-/** Source: the programs' IDLs and source code. */
-export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map([
-  [appPrograms.raydiumV4, raydiumV4],
-  [appPrograms.raydiumClmm, raydiumClmm],
-  [appPrograms.raydiumCpmm, raydiumCpmm],
-  [appPrograms.whirlpools, whirlpools],
-  [appPrograms.meteoraDlmm, dlmm],
-  [appPrograms.meteoraDammV2, dammV2],
-  [appPrograms.meteoraDammV1, dammV1],
-  [appPrograms.meteoraDbc, dbc],
-  [appPrograms.pumpAmm, pumpAmm],
-]);
 
 type ParsedActions = ReturnType<ReadInstruction>;
 

@@ -9,7 +9,7 @@ import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isServant, type Span, type TransactionView } from './transaction-view.ts';
 
 /** In base units. */
-export type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
+type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
 
 const [routeV1, routeV2, sharedRouteV2] = [
   new Set(['route', 'shared_accounts_route'].map(instructionDiscriminator)),

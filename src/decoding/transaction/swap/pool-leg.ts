@@ -7,7 +7,7 @@ import type { Exchange, Movement } from './movements.ts';
 import { readPumpTrade } from './pump-trade.ts';
 import type { TransactionView } from './transaction-view.ts';
 
-export type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Address[] }>;
+type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Address[] }>;
 
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);

@@ -1,10 +1,10 @@
 import type { Address } from '../../../solana/address.ts';
-import type { BlockReward } from '../../../solana/block.ts';
 import {
   decodeTransactionError,
   type TransactionError,
 } from '../../../solana/transaction/transaction-error.ts';
 import type {
+  BlockReward,
   InnerInstructions,
   ReturnData,
   TokenBalance,

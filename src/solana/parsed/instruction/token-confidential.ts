@@ -23,7 +23,7 @@ import {
  */
 
 /** Account of a single proof. */
-export const proofAccount = (offset: number, account: Address | undefined): Members =>
+const proofAccount = (offset: number, account: Address | undefined): Members =>
   offset === 0 ? { proofContextStateAccount: account } : { instructionsSysvar: account };
 
 type Offsets = ReadonlyMap<string, number>;

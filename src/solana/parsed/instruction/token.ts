@@ -78,14 +78,14 @@ const authorityTypes = [
 
 const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeAccount']);
 
-export function readAuthorityType(data: ByteReader): { name: string; owned: 'mint' | 'account' } {
+function readAuthorityType(data: ByteReader): { name: string; owned: 'mint' | 'account' } {
   const name = authorityTypes[data.u8()];
   if (name === undefined) throw new Undecodable('authority type');
   return { name, owned: accountAuthorities.has(name) ? 'account' : 'mint' };
 }
 
 /** Extension types up to the end of the data. */
-export function readExtensionTypes(data: ByteReader): string[] {
+function readExtensionTypes(data: ByteReader): string[] {
   const names: string[] = [];
   while (data.remaining > 0) {
     const name = extensionTypes[data.u16()];

@@ -16,7 +16,7 @@ import type { Members } from '../wire-order.ts';
 import { type Variant, variant } from './variant.ts';
 
 /** Full tower. Source: solana-vote-interface, `VoteStateUpdate`. */
-export function readTower(data: ByteReader): Members {
+function readTower(data: ByteReader): Members {
   return {
     // serde without renaming: the only snake_case member of parsed instructions.
     lockouts: readList(data, () => ({ slot: data.u64(), confirmation_count: data.u32() })),
@@ -39,7 +39,7 @@ function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
  * Compact tower: root (u64::MAX for none), then offsets from the previous slot. Source:
  * solana-vote-interface, `serde_compact_vote_state_update` and `serde_tower_sync`.
  */
-export function readCompactTower(data: ByteReader): Members {
+function readCompactTower(data: ByteReader): Members {
   const root = data.u64();
   const lockouts = readLockoutOffsets(data, root === U64_MAX ? 0n : root);
   return {

@@ -8,16 +8,16 @@ import { epoch, lamports, U64_MAX } from '../../solana/units.ts';
 import { AccountsStore } from '../bank/accounts-store.ts';
 import { StatusCache } from '../bank/status-cache.ts';
 import { RecentBlocks } from '../history/recent-blocks.ts';
-import { epochScheduleOf } from '../history/slot-header.ts';
+import { epochScheduleOf } from '../history/slot-record.ts';
 import type { Genesis } from '../node.ts';
-import { withStakeHistory } from './restored-stake-history.ts';
+import { withStakeHistory } from './restore-ledger.ts';
 
 const STAKE = address('Stake11111111111111111111111111111111111112');
 const LAMPORTS = lamports(1_000_000_000n);
 const genesis = { epochSchedule: epochScheduleOf(32) } as Genesis;
 const blockhash = blockhashFromBytes(new Uint8Array(32));
 
-/** What a restart brings back of a ledger that kept its stake history nowhere; it stands in epoch 3. */
+/** Restart of a ledger without stored stake history, in epoch 3. */
 function restored() {
   const store = new AccountsStore();
   const data = encodeStakeState({
@@ -48,8 +48,8 @@ function restored() {
   return { store, recentBlocks: new RecentBlocks(), statuses: new StatusCache(), frozen };
 }
 
-describe('a ledger from before stakes were paid', () => {
-  it('is given a stake history of what is staked now, and the lamports of that account', () => {
+describe('ledger from before stake rewards', () => {
+  it('gets a stake history of the current stake and its lamports', () => {
     const { store, frozen } = withStakeHistory(restored(), genesis);
     const account = store.at(sysvars.stakeHistory, 100);
     const history = decodeStakeHistory(account?.data ?? new Uint8Array());
@@ -65,7 +65,7 @@ describe('a ledger from before stakes were paid', () => {
     ]);
   });
 
-  it('keeps the one it has', () => {
+  it('keeps an existing stake history', () => {
     const once = withStakeHistory(restored(), genesis);
     expect(withStakeHistory(once, genesis)).toBe(once);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Account } from '../../solana/account/account.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
-import { feePayerFault } from './fee-payer.ts';
+import { feePayerFault } from './transaction-checks.ts';
 
 const RENT = 890_880n;
 const FEE = lamports(5000);
@@ -15,8 +15,8 @@ const wallet = (balance: bigint): Account => ({
 });
 const faultOf = (balance: bigint) => feePayerFault(wallet(balance), FEE);
 
-describe('a fee', () => {
-  it('may leave its payer nothing or what is free of rent, but not something between', () => {
+describe('fee payer', () => {
+  it('may be drained or left rent-exempt, but not in between', () => {
     const between = { InsufficientFundsForRent: { account_index: 0 } };
     expect(faultOf(RENT + 5000n)).toBeNull();
     expect(faultOf(RENT + 4999n)).toEqual(between);
@@ -25,7 +25,7 @@ describe('a fee', () => {
     expect(faultOf(4999n)).toBe('InsufficientFundsForFee');
   });
 
-  it('may be paid by who was below the rent before', () => {
+  it('may have been below the rent minimum before', () => {
     expect(faultOf(RENT - 1n)).toBeNull();
     expect(faultOf(5001n)).toBeNull();
   });
