@@ -28,7 +28,6 @@ const unfit: NodeReport = {
   ],
 };
 
-/** A gateway: its view of the added nodes, and the routes that an operator asks of it. */
 function gatewayOn(
   store: Store,
   {
@@ -94,7 +93,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describeOnBothStores('nodes that are added while the service runs', (stores) => {
-  it('are taken up by every gateway, changed, and gone with the next look, and are there after a restart', async () => {
+  it('are applied by every gateway, changed and removed with the next poll, and kept over a restart', async () => {
     const store = await stores.open();
     const [one, other] = [gatewayOn(store), gatewayOn(store)];
     stores.defer(async () => void (await Promise.all([one.feed.stop(), other.feed.stop()])));
@@ -122,7 +121,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(other.names()).toEqual([]);
   });
 
-  it('are never told of by their addresses: not in answers, refusals, the audit log or any row', async () => {
+  it('never reveal their addresses in responses, errors, the audit log or rows', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();
@@ -143,7 +142,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(JSON.stringify([...answers, refusal]) + (await dump(store))).not.toContain(SECRET);
   });
 
-  it('have the headers that were kept sent to no other place than they were given for', async () => {
+  it('never send stored headers to a new destination', async () => {
     const asked: AddedNode[] = [];
     const probe: NodeServices['probe'] = async (node) => {
       asked.push(node);
@@ -169,7 +168,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
-  it('are asked first, and refused with what was found unless they are forced', async () => {
+  it('are probed first, and rejected with the findings unless forced', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store, { probe: async () => unfit });
     await gateway.feed.start();
@@ -182,7 +181,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(gateway.names()).toEqual(['second']);
   });
 
-  it('have names of their own, and settings as in the file', async () => {
+  it('have unique names, and settings as in the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await add(gateway);
@@ -197,7 +196,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
-  it('are the only ones that can be removed: the file has its own', async () => {
+  it('can be removed, unlike nodes of the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
     await expect(remove(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'FILE_NODE' });
@@ -207,7 +206,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     });
   });
 
-  it('are refused in development mode on every network: two chains must not answer as one', async () => {
+  it('are rejected in development mode on every network, so that two chains are not mixed', async () => {
     const gateway = gatewayOn(await stores.open(), { source: 'ledger' });
     await gateway.feed.start();
     for (const network of ['devnet', 'mainnet-beta'])
@@ -215,7 +214,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
   });
 
-  it('are sealed anew under another pepper, and named when theirs is gone', async () => {
+  it('are resealed under a new pepper, and reported when theirs is missing', async () => {
     const store = await stores.open();
     const first = gatewayOn(store);
     await first.feed.start();
@@ -232,7 +231,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(lost).toEqual({ nodes: [], unreadable: ['second'] });
   });
 
-  it('and those of the file are drained in every gateway, the last of a network on purpose only', async () => {
+  it('and those of the file are drained in every gateway, the last of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     const told: unknown[] = [];
@@ -261,7 +260,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(audit).toEqual([{ action: 'node.drain' }]);
   });
 
-  it('and those of the file are drained, changed and removed on purpose only where the last Geyser goes', async () => {
+  it('and those of the file are drained, changed and removed only by force if the last Geyser node goes', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
     await gateway.feed.start();

@@ -24,7 +24,6 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   fetch(`http://127.0.0.1:${door.port}${path}`, { method, headers, redirect: 'manual' });
 const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
-/** Stores a text under a type and a name. */
 async function store(text: string, type: string, name: string | null = null): Promise<string> {
   const content = (async function* () {
     yield Buffer.from(text);
@@ -34,7 +33,7 @@ async function store(text: string, type: string, name: string | null = null): Pr
 }
 
 describe('a stored file', () => {
-  it('is given out whole, to be kept for ever and shown by any page', async () => {
+  it('is served completely, cacheable forever and embeddable by any page', async () => {
     const response = await get(`/ipfs/${cid}`);
     expect(response.status).toBe(200);
     expect((await bodyOf(response)).equals(bytes)).toBe(true);
@@ -52,7 +51,7 @@ describe('a stored file', () => {
     });
   });
 
-  it('is described without its bytes', async () => {
+  it('is described by HEAD without its bytes', async () => {
     const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1' }, 'HEAD');
     expect([response.status, response.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
     expect((await bodyOf(response)).length).toBe(0);
@@ -64,7 +63,7 @@ describe('a stored file', () => {
     [`bytes=${3 * MIB}-`, 3 * MIB, 3 * MIB + 11],
     ['bytes=-11', 3 * MIB, 3 * MIB + 11],
     [`bytes=${MIB - 1}-${MIB}`, MIB - 1, MIB + 1],
-  ])('is given out in part: %s', async (range, start, end) => {
+  ])('is served in part: %s', async (range, start, end) => {
     const response = await get(`/ipfs/${cid}`, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       206,
@@ -73,12 +72,12 @@ describe('a stored file', () => {
     expect((await bodyOf(response)).equals(bytes.subarray(start, end))).toBe(true);
   });
 
-  it('is given out whole when several parts are asked for', async () => {
+  it('is served completely for several ranges', async () => {
     const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1,5-6' });
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('has no part behind its end', async () => {
+  it('has no range beyond its end', async () => {
     const response = await get(`/ipfs/${cid}`, { range: `bytes=${bytes.length}-` });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       416,
@@ -86,7 +85,7 @@ describe('a stored file', () => {
     ]);
   });
 
-  it('is not sent to whoever has it', async () => {
+  it('is not sent again for a matching ETag', async () => {
     const response = await get(`/ipfs/${cid}`, { 'if-none-match': `"x", W/"${cid}"` });
     expect([response.status, response.headers.get('etag'), (await bodyOf(response)).length]).toEqual([
       304,
@@ -96,7 +95,7 @@ describe('a stored file', () => {
     expect((await get(`/ipfs/${cid}`, { 'if-none-match': '"x"' }, 'HEAD')).status).toBe(200);
   });
 
-  it('is given out in part only if it is the one that is known', async () => {
+  it('is served in part only if If-Range matches', async () => {
     const part = (ifRange: string): Promise<Response> =>
       get(`/ipfs/${cid}`, { range: 'bytes=0-9', 'if-range': ifRange });
     for (const [ifRange, status] of [
@@ -130,17 +129,20 @@ describe('a stored file', () => {
     ['text/javascript', 'a.js', 'text/javascript; charset=utf-8', /^attachment; /],
     ['application/xhtml+xml', 'a.xml', 'application/xhtml+xml', /^attachment; /],
     ['text/html\r\nx: y', 'a\r\nb: c', 'application/octet-stream', /^attachment; filename="ab: c"/],
-  ])('of the type %j is shown only where nothing can run', async (type, name, shownType, disposition) => {
-    const response = await get(`/ipfs/${await store(`<b>${type}</b>`, type, name)}`);
-    await bodyOf(response);
-    expect(response.headers.get('content-type')).toBe(shownType);
-    expect(response.headers.get('content-disposition')).toEqual(
-      typeof disposition === 'string' ? disposition : expect.stringMatching(disposition),
-    );
-    expect(response.headers.get('x')).toBeNull();
-  });
+  ])(
+    'of the type %j is displayed only if it cannot run scripts',
+    async (type, name, shownType, disposition) => {
+      const response = await get(`/ipfs/${await store(`<b>${type}</b>`, type, name)}`);
+      await bodyOf(response);
+      expect(response.headers.get('content-type')).toBe(shownType);
+      expect(response.headers.get('content-disposition')).toEqual(
+        typeof disposition === 'string' ? disposition : expect.stringMatching(disposition),
+      );
+      expect(response.headers.get('x')).toBeNull();
+    },
+  );
 
-  it('may be asked for by pages of other origins', async () => {
+  it('is available to pages of other origins', async () => {
     const response = await get(`/ipfs/${cid}`, { 'access-control-request-headers': 'range' }, 'OPTIONS');
     expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([
       204,
@@ -150,7 +152,7 @@ describe('a stored file', () => {
   });
 });
 
-describe('what is no stored file', () => {
+describe('a path without a stored file', () => {
   it('is not found', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
     for (const asked of [
@@ -175,7 +177,7 @@ describe('what is no stored file', () => {
     }
   });
 
-  it('is no path', async () => {
+  it('is rejected', async () => {
     for (const path of ['/ipfs', '/ipfs/', `/ipfs/${cid}/`, `/ipfs/${cid}/a`, `/ipfs/../ipfs/${cid}/../x`]) {
       const wire = door.connect();
       wire.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
@@ -184,14 +186,13 @@ describe('what is no stored file', () => {
     }
   });
 
-  it('is sent to the one encoding of its CID', async () => {
+  it('is redirected to the canonical CID', async () => {
     const response = await get(`/ipfs/${cid.toUpperCase()}`);
     expect([response.status, response.headers.get('location')]).toEqual([301, `/ipfs/${cid}`]);
   });
 });
 
 describe('a client of the gateway', () => {
-  /** A client that reads nothing of a large file. */
   async function stuck(large: string): Promise<ReturnType<StorageServer['connect']>> {
     const { open } = door.opened;
     const wire = door.connect();
@@ -201,7 +202,6 @@ describe('a client of the gateway', () => {
     return wire;
   }
 
-  /** What a client with another address of this machine is answered. */
   async function statusFrom(localAddress: string, large: string): Promise<string> {
     const wire = connect({ port: door.port, host: '127.0.0.1', localAddress });
     wire.write(`HEAD /ipfs/${large} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
@@ -210,7 +210,7 @@ describe('a client of the gateway', () => {
     return String(head);
   }
 
-  it('that leaves lets go of its file', async () => {
+  it('that disconnects releases its file', async () => {
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
     expect(door.opened.open - door.opened.closed).toBe(2);
@@ -218,7 +218,7 @@ describe('a client of the gateway', () => {
     await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
   });
 
-  it('is told to come again when too many read', async () => {
+  it('gets 503 when too many files are being read', async () => {
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${cid}`);
@@ -230,7 +230,7 @@ describe('a client of the gateway', () => {
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
-  it('that takes all that its address may have open leaves the rest to others', async () => {
+  it('at the limit of its address does not block others', async () => {
     await door.stop();
     door = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
@@ -243,7 +243,7 @@ describe('a client of the gateway', () => {
     expect((await get(`/ipfs/${large}`, {}, 'HEAD')).status).toBe(200);
   });
 
-  it('that takes nothing for too long is cut, long before the time of a whole answer', async () => {
+  it('that reads nothing is disconnected long before the total timeout', async () => {
     await door.stop();
     door = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
@@ -253,11 +253,11 @@ describe('a client of the gateway', () => {
     await Promise.all(wires.map((wire) => once(wire, 'close')));
   });
 
-  it('that takes enough at a time gets all of its file, however many such times that takes', async () => {
+  it('that reads fast enough gets the whole file, however long it takes', async () => {
     await door.stop();
     door = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
     const large = (await door.upload(patterned(MIB), 20 * MIB)).body.cid as string;
-    // Time goes by with what is taken, so that a client is slow without anybody waiting for it.
+    // Time advances with the bytes read, so that the client is slow without waiting.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const wire = await stuck(large);
     const bytesPerMs = 12 * 1024;
@@ -271,7 +271,7 @@ describe('a client of the gateway', () => {
     expect(taken / bytesPerMs).toBeGreaterThan(3 * 500);
   });
 
-  it('that reads for too long is cut', async () => {
+  it('that reads for too long is disconnected', async () => {
     await door.stop();
     door = await StorageServer.start({}, { answerMaxMs: 200 });
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;

@@ -28,11 +28,10 @@ let pins: Map<string, Pin>;
 let service: ScriptedService;
 let storage: Storage;
 let lines: string[];
-/** The status that a pin has when it is made, and what stands in for an answer. */
 let first: string;
 let instead: ((asked: ReceivedRequest, response: ServerResponse) => boolean) | null;
 
-/** A service, as the IPFS Pinning Service API 1.0 has it. */
+/** IPFS Pinning Service API 1.0. */
 async function answer(
   asked: ReceivedRequest,
   request: IncomingMessage,
@@ -112,7 +111,7 @@ const posts = (): string[] =>
     .map(({ path }) => path.replace(/\/[^/]{36}$/, '/id'));
 
 describe('a pinning service', () => {
-  it('is asked to pin a file that is kept here', async () => {
+  it('gets a pin request for a stored file', async () => {
     expect(await put()).toBe(HELLO);
     expect([...pins.values()].map(({ pin }) => pin)).toEqual([
       { cid: HELLO, name: 'a.txt', origins: ['/dns4/x.example/tcp/443/https'] },
@@ -122,7 +121,7 @@ describe('a pinning service', () => {
     await file?.close();
   });
 
-  it('is told the block of a file from the file itself, which has the same identifier', async () => {
+  it('can fetch a single-block file under its identifier', async () => {
     const { fileStore, blocks } = storage;
     if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const log = createLogger('silent', () => {});
@@ -153,7 +152,7 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
-  it('fetches the blocks of a file from the gateway here', async () => {
+  it('fetches the blocks of a file from the local gateway', async () => {
     const { fileStore, blocks } = storage;
     if (fileStore === null || blocks === null) throw new Error('nothing is kept here');
     const gateway = new HttpServer(
@@ -172,7 +171,7 @@ describe('a pinning service', () => {
     };
     const text = `${'a'.repeat(1024 * 1024)}${'b'.repeat(1024 * 1024)}end`;
     const node = await fetched(await put(text));
-    // A link of the root is a field of dag-pb that begins with the 36 bytes of a CID of a raw block.
+    // A dag-pb link starts with the 36 bytes of a raw block's CID.
     const mark = Buffer.from('0a2401551220', 'hex');
     const leaves: CID[] = [];
     for (let at = node.indexOf(mark); at !== -1; at = node.indexOf(mark, at + 1)) {
@@ -184,7 +183,7 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
-  it('that does not take a file finds none of its blocks', async () => {
+  it('that rejects a file finds none of its blocks', async () => {
     instead = ({ method }, response) => {
       if (method === 'POST') sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } });
       return method === 'POST';
@@ -194,7 +193,7 @@ describe('a pinning service', () => {
     expect(told.filter((entry) => entry.isFile())).toEqual([]);
   });
 
-  it('that is away refuses no file that is kept already', async () => {
+  it('that is unreachable does not affect stored files', async () => {
     const text = 'a'.repeat(2_000_000);
     const cid = await put(text);
     instead = (_asked, response) => {
@@ -211,7 +210,7 @@ describe('a pinning service', () => {
     await root?.close();
   });
 
-  it('is asked once for the same file, until a pin is lost', async () => {
+  it('gets one request per file until a pin is lost', async () => {
     await put();
     await put();
     expect(posts()).toEqual(['/pins']);
@@ -220,7 +219,7 @@ describe('a pinning service', () => {
     expect(posts()).toEqual(['/pins', '/pins']);
   });
 
-  it('is asked until it is done, and no longer', async () => {
+  it('is polled until the pin is done, and no longer', async () => {
     const polls = (id: string | undefined): number =>
       service.requests.filter(({ path }) => path === `/pins/${id}`).length;
     await put();
@@ -237,7 +236,7 @@ describe('a pinning service', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that fails is asked anew, and given up at last', async () => {
+  it('that fails is retried, and finally given up', async () => {
     await put();
     first = 'failed';
     setAll('failed');
@@ -250,7 +249,7 @@ describe('a pinning service', () => {
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });
 
-  it('that is never done is given up', async () => {
+  it('that never finishes is given up', async () => {
     await storage.close();
     await open({ pollsMax: 3 });
     await put();
@@ -258,7 +257,7 @@ describe('a pinning service', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'timed out' });
   });
 
-  it('is asked again after it was away', async () => {
+  it('is polled again after an outage', async () => {
     await put();
     instead = (_asked, response) => {
       response.destroy();
@@ -271,7 +270,7 @@ describe('a pinning service', () => {
     await expect.poll(posts).toContain('/pins/id');
   });
 
-  it('watches no more than it may', async () => {
+  it('has a bounded number of watched pins', async () => {
     await storage.close();
     await open({ watchedMax: 2 });
     for (const text of ['a', 'b', 'c']) await put(text);
@@ -305,7 +304,7 @@ describe('a pinning service', () => {
     ],
     ['is silent', () => {}],
     ['breaks off', (response: ServerResponse) => void response.destroy()],
-  ])('that %s makes storage unavailable, and nothing is kept', async (_what, refuse) => {
+  ])('that %s makes storage unavailable, and nothing is stored', async (_what, refuse) => {
     instead = ({ method }, response) => {
       if (method === 'POST') refuse(response);
       return method === 'POST';

@@ -8,7 +8,7 @@ export type ReceivedRequest = Readonly<{
   authorization: string | undefined;
 }>;
 
-/** An HTTP service that answers as the test says, and remembers what it was asked. */
+/** A scripted HTTP service that records requests. */
 export class ScriptedService {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;
@@ -43,7 +43,6 @@ export class ScriptedService {
   }
 }
 
-/** A whole body. */
 export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);

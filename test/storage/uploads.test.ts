@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => door.stop());
 
-/** The CID that the importer finds by itself, of a piece that is repeated. */
+/** The reference importer's CID of a repeated piece. */
 async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
   async function* content(): AsyncGenerator<Uint8Array> {
     for (let sent = 0; sent < length; sent += piece.length) yield piece.subarray(0, length - sent);
@@ -38,7 +38,7 @@ describe('an upload', () => {
     ['1 MiB', MIB],
     ['1 MiB and a byte', MIB + 1],
     ['50 MB', 50_000_000],
-  ])('of %s has the CID that others find, and can be fetched as it was', async (_what, length) => {
+  ])('of %s has the reference CID, and is served unchanged', async (_what, length) => {
     const bytes = patterned(length);
     const { status, body } = await door.upload(bytes);
     const cid = await cidOf(bytes);
@@ -47,9 +47,9 @@ describe('an upload', () => {
     expect(door.onDisk()).toEqual([cid, `${cid}.json`]);
   });
 
-  it('of 100 MiB holds no more memory than one of 10', async () => {
+  it('of 100 MiB takes no more memory than one of 10', async () => {
     const piece = patterned(64 * 1024);
-    /** Of both as often: who looks more often sees a higher peak. */
+    /** Equally many samples, because more samples see higher peaks. */
     const LOOKS = 25;
     const heldMost = async (length: number): Promise<number> => {
       const every = Math.ceil(length / piece.length / LOOKS);
@@ -65,7 +65,7 @@ describe('an upload', () => {
     };
     const small = await heldMost(10 * MIB);
     const large = await heldMost(100 * MIB);
-    // Pieces on their way differ by a few MiB from moment to moment; holding the file would be 90 more.
+    // Buffers vary by a few MiB; holding the file would add 90.
     expect(large).toBeLessThan(small + 16 * MIB);
   });
 
@@ -77,7 +77,7 @@ describe('an upload', () => {
     expect([door.onDisk(), door.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
   });
 
-  it('that is cut off leaves nothing behind', async () => {
+  it('that is aborted leaves nothing behind', async () => {
     for (const sent of [1, 100_000, 3 * MIB]) {
       const socket = door.connect();
       const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
@@ -96,7 +96,7 @@ describe('an upload', () => {
     ]);
   });
 
-  it('into a full store is refused, and leaves nothing behind', async () => {
+  it('into a full store is rejected and leaves nothing behind', async () => {
     await door.stop();
     door = await StorageServer.start({ totalMaxBytes: 5 * MIB });
     const first = patterned(4 * MIB);
@@ -110,7 +110,7 @@ describe('an upload', () => {
     expect(door.onDisk()).toHaveLength(2);
   });
 
-  it('that is larger than files may be is refused while it comes', async () => {
+  it('above the size limit is rejected while it arrives', async () => {
     await door.stop();
     door = await StorageServer.start({ fileMaxBytes: 2 * MIB });
     const socket = door.connect();

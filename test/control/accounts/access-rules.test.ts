@@ -7,11 +7,10 @@ import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
 
 /**
- * Who may ask what, in so many words and not read out of the contract. Letters stand for callers:
- * n nobody, s signed in but no member, v viewer, d developer, a admin, w owner, o the operator,
- * V D A W tokens of the customer with these roles, O a token of the operator's, l a program at the store,
- * m an owner of another customer, M a token of another customer, z an owner of the customer while it is suspended,
- * Z its token with the role owner then.
+ * Expected access, written out independently of the contract. One letter per caller: n nobody, s signed in
+ * but no member, v viewer, d developer, a admin, w owner, o operator, V D A W customer tokens with these
+ * roles, O operator token, l local program, m owner of another customer, M token of another customer, z owner
+ * of the suspended customer, Z its owner token.
  */
 const everybody = 'nsvdawoVDAWOlmMzZ';
 const signedIn = 'svdawoVDAWOlmMzZ';
@@ -144,7 +143,7 @@ async function fill({ db }: Store): Promise<void> {
     .execute();
 }
 
-/** What a caller is told: that they may, or the status of the refusal. */
+/** Allowed, or the status of the refusal. */
 async function told(
   store: Store,
   name: ContractName,
@@ -173,7 +172,7 @@ async function told(
 }
 
 describeOnBothStores('who may ask what', ({ open }) => {
-  it('is as the table has it, for every route and every kind of caller', async () => {
+  it('matches the table for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
     const wrong: string[] = [];
@@ -187,7 +186,7 @@ describeOnBothStores('who may ask what', ({ open }) => {
     expect(Object.keys(table).sort()).toEqual(Object.keys(contract).sort());
   });
 
-  it('hides customers from who is no member: theirs are told from none by nothing', async () => {
+  it('hides customers from non-members: existing and missing ones get the same answer', async () => {
     const store = await open();
     await fill(store);
     const ofCustomers = (Object.keys(contract) as ContractName[]).filter((name) =>
@@ -202,13 +201,13 @@ describeOnBothStores('who may ask what', ({ open }) => {
     }
   });
 
-  it('lets members remove themselves, but for owners of a suspended customer, and nobody else', async () => {
+  it('lets members remove themselves and nobody else, except owners of a suspended customer', async () => {
     const store = await open();
     await fill(store);
     const remove = 'DELETE /customers/{customer}/members/{user}';
     expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
     expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
-    // Whoever owns a suspended customer would go on under another.
+    // Otherwise a suspended owner could continue with another customer.
     expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
     expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
     expect(await told(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);

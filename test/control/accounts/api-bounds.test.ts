@@ -8,7 +8,7 @@ import { firstOperator, openAccountsFixture } from './accounts-fixture.ts';
 const LOGS = '/api/v1/customers/house/logs';
 
 describeOnBothStores('the control API', ({ open }) => {
-  it('refuses numbers of a query that no store could compare, by the name of the field', async () => {
+  it('rejects query numbers that the store cannot compare, naming the field', async () => {
     const operator = await firstOperator(await openAccountsFixture(await open()));
     for (const [field, value] of [
       ['rpcCode', '99999999999'],
@@ -26,7 +26,7 @@ describeOnBothStores('the control API', ({ open }) => {
       expect([query, (await operator.get(`${LOGS}?${query}`)).status]).toEqual([query, 200]);
   });
 
-  it('refuses ends beyond any calendar, of keys and tokens, and texts longer than what they name', async () => {
+  it('rejects out-of-range expiry times of keys and tokens, and overlong texts', async () => {
     const operator = await firstOperator(await openAccountsFixture(await open()));
     const house = '/api/v1/customers/house';
     const { key } = (await operator.post(`${house}/keys`, { product: 'rpc', name: 'k' })).json;
@@ -50,7 +50,7 @@ describeOnBothStores('the control API', ({ open }) => {
     expect((await operator.post(`${house}/keys`, last)).status).toBe(200);
   });
 
-  it('answers 503 while its store cannot be reached, and says so once', async () => {
+  it('answers 503 while the store is unreachable, and logs it once', async () => {
     const house = await openAccountsFixture(await open());
     const operator = await firstOperator(house);
     const away = openAway();
@@ -67,7 +67,6 @@ describeOnBothStores('the control API', ({ open }) => {
   });
 });
 
-/** A database on a port where nobody is. */
 function openAway() {
   const options = { connectionsMax: 1, connectTimeoutMs: 500, queryTimeoutMs: 500, hangsAfterMs: 500 };
   const dialect = openPostgres('postgres://a:b@127.0.0.1:1/none', options, () => undefined);

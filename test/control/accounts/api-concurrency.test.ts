@@ -37,7 +37,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     });
   }
 
-  /** Sends one byte of a body, and no more. */
+  /** Sends one byte of a body and stalls. */
   function trickle(http: HttpApi, address: string, signal?: AbortSignal) {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
     const headers = { 'content-type': 'application/json' };
@@ -63,7 +63,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     );
   }
 
-  it('is not taken by bodies that never arrive, and theirs are shared between clients', async () => {
+  it('is not exhausted by stalled bodies, whose slots are shared between clients', async () => {
     const http = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
     const slow = [
       ...[1, 2].map((host) => trickle(http, `2001:db8::${host}`)),
@@ -71,7 +71,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     ];
     const look = (address: string) => new Browser(http, address, ORIGIN);
     const one = { token: 'x'.repeat(43) };
-    // Whoever sends no body is answered, from wherever.
+    // Requests without a body are answered for any client.
     expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
     expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
     void slow;
@@ -84,7 +84,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     void held;
   });
 
-  it('of a body that does not arrive is free again after a short time', async () => {
+  it('of a stalled body is released after a short time', async () => {
     const http = httpOf({ requestsMax: 1, siteRequestsMax: 1, bodyTimeoutMs: 20 });
     const answer = await trickle(http, '192.0.2.7');
     expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
@@ -95,7 +95,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     expect((await next.get('/api/v1/me')).status).toBe(200);
   });
 
-  it('in the live log ends with the right to it', async () => {
+  it('of a live log ends when the right is revoked', async () => {
     const http = httpOf({ recheckMs: 10 });
     const viewer = await joinByInvitation(house, operator, 'house', `tail-${house.email}`, 'viewer');
     const { json } = await viewer.get('/api/v1/me');
@@ -126,7 +126,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     expect([first?.done, Buffer.from(first?.value ?? []).toString()]).toEqual([false, ': here\n\n']);
   });
 
-  it('that follows the log is shared between users, and some are the operator’s', async () => {
+  it('of a live log is shared between users, with some reserved for the operator', async () => {
     const tails = new LogTails({
       tailsMax: 5,
       customerTailsMax: 4,
@@ -147,7 +147,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     await vi.waitFor(async () => expect(await status(cora)).toBe(200));
   });
 
-  it('for long answers is shared between callers, and the operator has some besides', async () => {
+  it('for streams is shared between callers, with extra ones for the operator', async () => {
     const http = httpOf({ streamsMax: 3, callerStreamsMax: 2 });
     const anna = await joinByInvitation(house, operator, 'house', `s-${house.email}`, 'viewer');
     const bert = await joinByInvitation(house, operator, 'house', `t-${house.email}`, 'viewer');
@@ -158,7 +158,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
   });
 
   it.each(['usage.csv', 'audit.jsonl', 'logs/tail'])(
-    'is not taken by whoever asks for the head of %s alone, nor is anything left to look or tell',
+    'is not taken by a HEAD request of %s, which leaves nothing running',
     async (path) => {
       const tails = new LogTails({
         tailsMax: 2,
@@ -187,7 +187,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     },
   );
 
-  it('of whose head is asked needs the right to it, and a question as the contract has it', async () => {
+  it('for a HEAD request needs the right and valid input', async () => {
     const http = httpOf({});
     const stranger = new Browser(http, '192.0.2.9', ORIGIN);
     const status = async (who: Browser, path: string) =>

@@ -37,7 +37,7 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
     return { store, refused, lines };
   };
 
-  it('has a line for each account and one for all strangers, however many tries there are, and wakes no gateway', async () => {
+  it('has one entry per account and one for all unknown ones, whatever the number of attempts, and wakes no gateway', async () => {
     const { store, refused, lines } = await begin();
     let heard = 0;
     const watch = store.watch?.(() => heard++) ?? null;
@@ -50,7 +50,6 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
       refused.record(PATH, null, noRequestMetadata);
     }
     await refused.stop();
-    // Announcements come before the answer to what was asked after them.
     await ask();
     await watch?.close();
     expect(await linesOf(store)).toEqual([
@@ -62,13 +61,13 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
     expect([heard, lines]).toEqual([0, []]);
   });
 
-  it('gets the rest by and by', async () => {
+  it('gets the rest later', async () => {
     const { store, refused } = await begin(20);
     for (let i = 0; i < 10; i++) refused.record(PATH, 'a@example.com', noRequestMetadata);
     await expect.poll(() => linesOf(store), { timeout: 10_000 }).toHaveLength(2);
   });
 
-  it('says in the program’s log what it could not write', async () => {
+  it('reports failed writes in the service log', async () => {
     const { store, refused, lines } = await begin();
     await store.close();
     refused.record(PATH, 'a@example.com', noRequestMetadata);

@@ -12,7 +12,7 @@ import { startOidcProvider } from './oidc-provider.ts';
 
 type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 
-/** Where somebody may want a browser to go behind the log-in. */
+/** Open redirect attempts. */
 const elsewhere = [
   'https://evil.example',
   '//evil.example',
@@ -38,7 +38,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     return { house: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
   }
 
-  /** Goes to the provider and comes back as whom it says. */
+  /** Signs in through the provider. */
   async function come(
     browser: Browser,
     provider: Provider,
@@ -65,7 +65,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     name: 'Some',
   });
 
-  it('lets in who was invited and whose address the provider says is verified, and keeps none of its tokens', async () => {
+  it('admits invited users with a verified address, and stores no provider tokens', async () => {
     const { house, provider } = await start();
     const operator = await firstOperator(house);
     const email = `oidc-${house.email}`;
@@ -86,7 +86,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
   });
 
-  it('believes no token that another signed, for another service, or of another log-in', async () => {
+  it('rejects tokens with a wrong signature, audience or nonce', async () => {
     const { house, provider } = await start('open');
     const claims = somebody(`forged-${house.email}`);
     const wrong = [
@@ -102,7 +102,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     ).toEqual([]);
   });
 
-  it('gives nobody the account of somebody else with the same address', async () => {
+  it('does not link accounts by an equal address', async () => {
     const { house, provider } = await start('open');
     const victim = house.browser();
     await victim.signUp(`victim-${house.email}`, undefined);
@@ -112,7 +112,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     expect((await thief.get('/api/v1/me')).json.user).toBeNull();
   });
 
-  it('sends nobody on to another place than this', async () => {
+  it('redirects only to this service', async () => {
     const { house, provider } = await start('open');
     for (const back of elsewhere) {
       const answer = await come(house.browser(), provider, somebody(`x-${house.email}`), { back });
@@ -122,7 +122,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     }
   });
 
-  it('takes a state once, and none that it did not give to this browser', async () => {
+  it('accepts a state once, and only from the browser that started', async () => {
     const { house, provider } = await start('open');
     const browser = house.browser();
     const begun = await browser.post('/api/auth/sign-in/oauth2', { providerId: 'example', callbackURL: '/' });
@@ -139,7 +139,7 @@ describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) 
     ).toMatch(/error=/);
   });
 
-  it('keeps nobody out while a provider is away', async () => {
+  it('does not block other sign-ins while a provider is unreachable', async () => {
     const away = {
       id: 'away',
       name: 'Away',

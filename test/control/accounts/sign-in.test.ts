@@ -19,7 +19,7 @@ function bytesOfBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** Six digits of RFC 6238, as an app on a phone shows them. */
+/** TOTP of RFC 6238 with six digits. */
 function totp(uri: string, atMs: number): string {
   const secret = bytesOfBase32(new URL(uri).searchParams.get('secret') ?? '');
   const counter = Buffer.alloc(8);
@@ -63,13 +63,12 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 
 describeOnBothStores('signing in', ({ open, fresh }) => {
   let place: ReturnType<typeof fresh> | null = null;
-  /** One after the other stand on the same store, so that it is made once. */
   const house = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
     place ??= fresh();
     return openAccountsFixture(await open(await place), options);
   };
 
-  it('begins with a link that works once and makes the operator', async () => {
+  it('starts with a setup link that works once and creates the operator', async () => {
     const one = await house();
     const browser = one.browser();
     const token = await one.inviteOperator();
@@ -95,7 +94,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.accept(token)).status).toBe(404);
   });
 
-  it('says how long a password must be', async () => {
+  it('reports the required password length', async () => {
     const one = await firstOperator(await house());
     const { status, json } = await one.post('/api/auth/change-password', {
       currentPassword: PASSWORD,
@@ -105,7 +104,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(json.error.message).toMatch(/^a password has \d+ to \d+ characters$/);
   });
 
-  it('refuses an address for notices where no mail is sent, and says what to do', async () => {
+  it('rejects an email target without mail configuration, with a remedy', async () => {
     const one = await house();
     const operator = await firstOperator(one);
     const add = () =>
@@ -117,7 +116,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(json.error.message).toMatch(/^.*kind: no mail is sent here.*\[mail\]/);
   });
 
-  it('takes no link that is over, and no account without one', async () => {
+  it('rejects expired links, and sign-up without a link', async () => {
     const one = await house();
     const token = await one.inviteOperator();
     expect((await one.browser().signUp(one.email, undefined)).json.error.code).toBe('NOT_INVITED');
@@ -126,7 +125,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
   });
 
-  it('gives cookies that scripts cannot read and other sites cannot send, and over TLS only where it is', async () => {
+  it('sets HttpOnly SameSite cookies, Secure over TLS', async () => {
     const plain = await firstOperator(await house());
     const [cookie] = plain.setCookies;
     expect(cookie).toMatch(/^solway\.session_token=/);
@@ -137,7 +136,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(tls.setCookies[0]).toMatch(/^__Secure-solway\.session_token=.*Secure/i);
   });
 
-  it('says the same of a wrong password and of an address that nobody has, and tells the audit log', async () => {
+  it('answers alike for a wrong password and an unknown address, and audits both', async () => {
     const one = await house();
     const operator = await firstOperator(one);
     const wrong = await one.browser().signIn(one.email, 'not the password');
@@ -147,7 +146,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(wrong.status).toBe(401);
     await one.browser().signIn('nobody.else@example.com', 'not the password');
     await one.browser().signIn(one.email, 'not the password');
-    // Of strangers there is a line a minute, and the rest with the end.
+    // Unknown accounts have one entry per minute; the rest is written at the end.
     await one.signIn.stop();
     const refused = (await audit(one, operator)).filter(({ action }) => action === 'session.refused');
     expect(refused.map(({ detail }) => detail)).toEqual([
@@ -157,7 +156,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ]);
   });
 
-  it('lets nobody guess for long, from one address or at one account, and forgets by and by', async () => {
+  it('limits guessing by address and by account, and forgets after a while', async () => {
     const one = await house({ limits: { hashesWaitingMax: 200 } });
     const operator = await firstOperator(one);
     const guess = (address: string, email = one.email) =>
@@ -176,7 +175,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
-  it('counts passwords that are tried by signing up with those of signing in, and remembers no made-up names', async () => {
+  it('counts passwords tried by sign-up like sign-ins, and does not remember invented accounts', async () => {
     const one = await house({ signUp: 'open' });
     await firstOperator(one);
     for (let i = 0; i < 3; i++)
@@ -194,7 +193,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     }
   });
 
-  it('counts 64 bits of IPv6 as one address, and tells the audit log the whole of it', async () => {
+  it('counts an IPv6 /64 as one address, and audits the full address', async () => {
     const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     const operator = await firstOperator(one);
     const guess = async (address: string, i: number) =>
@@ -207,7 +206,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(items[0]?.address).toBe('2001:db8:1:3::1');
   });
 
-  it('forgives an address no wrong try at others for signing in to an account of its own', async () => {
+  it('does not reset failed attempts at other accounts after a successful sign-in', async () => {
     const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     await firstOperator(one);
     const thief = one.browser('203.0.113.30');
@@ -218,7 +217,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(await guess('user3@example.com')).toBe(429);
   });
 
-  it('lets in who signed in from there before, whatever others try at the account', async () => {
+  it('admits a user from a known address despite failures from others', async () => {
     const one = await house();
     await firstOperator(one);
     const home = '203.0.113.20';
@@ -232,7 +231,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser(home).signIn(one.email)).status).toBe(429);
   });
 
-  it('says when to come again while too many passwords are hashed, and forgives no wrong one for it', async () => {
+  it('reports a retry time while the hash queue is full, and still counts failures', async () => {
     const gates: (() => void)[] = [];
     const slow = { isOn: false };
     const one = await house({
@@ -262,7 +261,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await one.browser('198.51.100.14').signIn(one.email)).status).toBe(429);
   });
 
-  it('takes names as they are taken when an account is made, and no others', async () => {
+  it('validates names as at sign-up', async () => {
     const browser = await firstOperator(await house());
     const rename = (name: unknown) => browser.post('/api/auth/update-user', { name });
     for (const name of ['', 'x'.repeat(65), 'a\r\nBcc: b@example.com', { a: 1 }, 7, undefined]) {
@@ -273,7 +272,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ name: 'Anna' });
   });
 
-  it('ends other sessions when the password changes, and lists and ends them one by one', async () => {
+  it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
     const one = await house();
     const here = await firstOperator(one);
     const [phone, desk] = [one.browser(), one.browser()];
@@ -296,7 +295,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await here.get('/api/v1/customers')).status).toBe(401);
   });
 
-  it('gives a new session at each log-in, and takes none that a stranger chose', async () => {
+  it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
     const one = await house();
     await firstOperator(one);
     const victim = one.browser();
@@ -309,7 +308,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(victim.cookies.get('solway.session_token')).not.toBe(first);
   });
 
-  it('asks for a second factor where there is one, and takes each code once', async () => {
+  it('requires the second factor if enabled, and accepts each code once', async () => {
     const one = await house();
     const { uri, codes } = await enableTotp(await firstOperator(one));
     const browser = one.browser();
@@ -330,7 +329,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
   });
 
-  it('takes the code that confirmed the set-up no second time', async () => {
+  it('rejects the setup code at the first sign-in', async () => {
     const one = await house();
     const { uri, code } = await enableTotp(await firstOperator(one));
     const thief = one.browser();
@@ -362,7 +361,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ],
     ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
     ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
-  ])('asks a browser for no second factor that was trusted with it, until %s', async (_, change) => {
+  ])('skips the second factor in trusted browsers until %s', async (_, change) => {
     const one = await house();
     const own = await firstOperator(one);
     const { uri } = await enableTotp(own);
@@ -378,7 +377,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await lent.get('/api/v1/customers')).status).toBe(401);
   });
 
-  it('lets nobody guess codes: the account is locked for a while', async () => {
+  it('locks an account after too many wrong codes', async () => {
     const one = await house();
     await enableTotp(await firstOperator(one));
     const statuses: number[] = [];
@@ -395,7 +394,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
   });
 
-  it('mails a link for a new password to who has an account, and says the same to who has none', async () => {
+  it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
     const one = await house({ publicUrl: 'https://solway.test' });
     const operator = await firstOperator(one);
     const browser = one.browser('198.51.100.20');
@@ -411,7 +410,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
   });
 
-  it('lets anybody sign up where that is open, each with a customer of their own', async () => {
+  it('lets anybody sign up if open, each with a customer', async () => {
     const one = await house({ signUp: 'open', limits: { customersPerUserMax: 1 } });
     const anna = one.browser();
     expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
@@ -433,7 +432,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await anna.signIn('anna@example.com')).status).toBe(200);
   });
 
-  it('lets nobody whose customer is suspended go on under another name', async () => {
+  it('does not let the owner of a suspended customer create another', async () => {
     const one = await house({ signUp: 'open' });
     const dora = one.browser();
     await dora.signUp('dora@example.com', undefined);
@@ -448,7 +447,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await make()).status).toBe(200);
   });
 
-  it('keeps no password, token, seed or code in plain text', async () => {
+  it('stores no password, token, seed or code in plain text', async () => {
     const one = await house();
     const browser = await firstOperator(one);
     const { uri, codes } = await enableTotp(browser);

@@ -20,7 +20,6 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
   let house: AccountsFixture;
   let operator: Browser;
-  /** A customer of the operator's making, new for each test. */
   let customer: string;
   const at = (path: string): string => `/api/v1/customers/${customer}${path}`;
   const name = (role: string): string => `${role}${count}@example.com`;
@@ -37,7 +36,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
   });
 
-  it('grows by invitations, each for one address, once, and told in the audit log', async () => {
+  it('grows by single-use invitations for one address, all audited', async () => {
     const made = await operator.post(at('/invitations'), { email: 'Dora@Example.com', role: 'developer' });
     expect(made.json.invitation).toMatchObject({ email: 'dora@example.com', role: 'developer' });
     expect(made.json.link).toMatch(/^http:\/\/solway\.test\/invite#token=[\w-]{43}$/);
@@ -63,7 +62,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await house.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
   });
 
-  it('has owners who alone make owners, and keeps one', async () => {
+  it('lets only owners appoint owners, and keeps at least one', async () => {
     const [owner, admin, viewer] = [await join('owner'), await join('admin'), await join('viewer')];
     const [ownerId, adminId, viewerId] = [await idOf(owner), await idOf(admin), await idOf(viewer)];
     const role = (browser: Browser, user: string, wanted: string) =>
@@ -87,7 +86,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await lines()).map(({ action }) => action)).toContain('member.role');
   });
 
-  it('leaves nothing with somebody who hands out rights while they are removed', async () => {
+  it('leaves no grants with a member who issues them while being removed', async () => {
     const admin = await join('admin');
     const id = await idOf(admin);
     const hand = (nth: number) =>
@@ -107,7 +106,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     ).toEqual([]);
   });
 
-  it('lets a change fail whose maker has another role by then', async () => {
+  it('rejects a change whose author lost the role meanwhile', async () => {
     const admin = await join('admin');
     const id = await idOf(admin);
     const smaller = operator.send('PATCH', at(`/members/${id}`), { body: { role: 'viewer' } });
@@ -121,7 +120,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     for (const { status } of answers) expect([200, 403]).toContain(status);
   });
 
-  it('has tokens that hand out nothing beyond their own end', async () => {
+  it('has tokens whose grants expire with them', async () => {
     const ends = house.clock.now + 60_000;
     const made = await operator.post(at('/tokens'), { name: 'short', role: 'admin', expiresAt: ends });
     const by = { headers: { authorization: `Bearer ${made.json.secret}`, cookie: null } };
@@ -138,7 +137,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(invitation.json.invitation).toMatchObject({ expiresAt: ends });
   });
 
-  it('keeps an owner though two leave at the same moment', async () => {
+  it('keeps an owner when two leave concurrently', async () => {
     const [one, two] = [
       await join('owner'),
       joinByInvitation(house, operator, customer, name('second'), 'owner'),
@@ -152,7 +151,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('hands tokens to programs, which may no more than who made them, are shown once and end at once', async () => {
+  it('issues tokens with at most the rights of the issuer, shown once and revocable at once', async () => {
     const admin = await join('admin');
     expect((await admin.post(at('/tokens'), { name: 'ci', role: 'owner' })).status).toBe(403);
     const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
@@ -187,7 +186,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await program.get(at(''), as(short.secret))).status).toBe(401);
   });
 
-  it('has programs that wrong tokens from the same address do not keep out', async () => {
+  it('accepts valid tokens despite invalid ones from the same address', async () => {
     const { secret } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
     const program = house.browser('2001:db8::1');
     const ask = async (authorization: string): Promise<number> =>
@@ -205,7 +204,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await program.get(at(''), basic)).json.error.code).toBe('NOT_SIGNED_IN');
   });
 
-  it('ends what a member made of tokens and invitations with the rights that are taken away', async () => {
+  it('revokes tokens and invitations of a member that exceed reduced rights', async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
     const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (path: string, body: object, sent?: object) =>
@@ -241,7 +240,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(told[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
   });
 
-  it('has owners whose tokens nobody else ends', async () => {
+  it('lets only owners revoke tokens of owners', async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
     const { token } = (await owner.post(at('/tokens'), { name: 'main', role: 'owner' })).json;
     const end = (browser: Browser) => browser.send('DELETE', at(`/tokens/${token.id}`));
@@ -250,7 +249,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await end(owner)).status).toBe(200);
   });
 
-  it('has owners whose invitations of owners nobody else takes back', async () => {
+  it('lets only owners withdraw invitations of owners', async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
     const { invitation } = (await owner.post(at('/invitations'), { email: 'o@example.com', role: 'owner' }))
       .json;
@@ -260,7 +259,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await takeBack(owner)).status).toBe(200);
   });
 
-  it('has tokens that end under its own name alone, whoever asks', async () => {
+  it('has tokens that can be revoked only through their customer', async () => {
     const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
     for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
       expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
@@ -268,7 +267,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await house.browser().get(at(''), sent)).status).toBe(200);
   });
 
-  it('may only look, and leave unless they own it, while it is suspended, and its keys follow', async () => {
+  it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {
     const [owner, viewer] = [await join('owner'), await join('viewer')];
     const second = await join('owner');
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
@@ -305,7 +304,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await operator.send('PATCH', at(''), { body: { planId: 'none' } })).status).toBe(422);
   });
 
-  it('has an audit log that nobody changes, in pages and as a file', async () => {
+  it('has an immutable audit log, in pages and as a file', async () => {
     await join('viewer');
     const whole = await lines();
     const first = (await operator.get(at('/audit?limit=2'))).json;
@@ -329,7 +328,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(await lines()).toEqual(whole);
   });
 
-  it('ends with a token what was made with it, and what that made, where that is wanted', async () => {
+  it('revokes grants of a token recursively if requested', async () => {
     const asToken = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
     const make = async (secret: string | null, label: string): Promise<LooseJson> => {
       const body = { name: label, role: 'admin' };
@@ -364,7 +363,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     ).toEqual([...['child', 'first', 'grandchild', 'guest@example.com']]);
   });
 
-  it('of operators keeps one, and takes rights away at once', async () => {
+  it('of operators keeps at least one, and revokes rights at once', async () => {
     const second = await firstOperator(house, `second-${house.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(200);
     const { secret: everywhere } = (await second.post('/api/v1/tokens', { name: 'all' })).json;

@@ -33,7 +33,6 @@ async function recordsOf(store: Store): Promise<Map<string, KeyRecord>> {
   return new Map(records.map((record) => [record.id as string, record]));
 }
 
-/** A customer of the plan `free`, and the register as it has it. */
 async function customerOn(
   store: Store,
   id: string,
@@ -67,7 +66,7 @@ const lastAudit = async (store: Store) => {
 };
 
 describeOnBothStores('what a key may be used for', ({ open }) => {
-  it('is kept in its one form, and reaches the gateways', async () => {
+  it('are normalized and reach the gateways', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key } = await createKey(register, {
@@ -98,7 +97,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     });
   });
 
-  it('is refused with the field and what to write there', async () => {
+  it('are rejected with the field and the allowed values', async () => {
     const store = await open();
     const register = await registerOn(store);
     const create = (options: Partial<CreateKeyOptions>) =>
@@ -143,7 +142,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     expect(await listKeys(register, { withRevoked: true })).toEqual([]);
   });
 
-  it('of a public key is bound to origins, to methods that only read, and to a rate of each address', async () => {
+  it('of a public key require origins, read-only methods and a rate per address', async () => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
@@ -173,7 +172,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
 });
 
 describeOnBothStores('a change of a key', ({ open }) => {
-  it('reaches the whole family, is in the log with before and after, and lengthens nothing', async () => {
+  it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(store, { clock });
@@ -216,7 +215,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect(records.get(second.key.id)?.expiresAt).toBe(register.now() + 5 * HOUR);
   });
 
-  it('that changes nothing takes no number and no line', async () => {
+  it('without effect take no version and no audit entry', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -225,7 +224,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect((await lastAudit(store)).id).toBe(before.id);
   });
 
-  it('is refused once the key has ended', async () => {
+  it('are rejected once the key has ended', async () => {
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(await open(), { clock });
     const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR });
@@ -235,7 +234,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
     expect((await refusal(changeKey(register, key.id, { name: 'y' })))[2]).toContain('it is revoked');
   });
 
-  it('that rotates hands on everything that the old key was and may', async () => {
+  it('are inherited at rotation', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const given = {
@@ -260,7 +259,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
 });
 
 describeOnBothStores('the keys of a customer', ({ open }) => {
-  it('are made under its plan, counted on their own, and end with what it may have', async () => {
+  it('are created under its plan, counted separately, and stop with it', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme', { customerKeysMax: 2 });
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -280,7 +279,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     );
   });
 
-  it('go over to the plan that their customer gets, but for those with a plan of their own', async () => {
+  it('move to the new plan of their customer, except those with a plan of their own', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -300,7 +299,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(plans.get(own.key.id)).toEqual([10, seen + 1]);
   });
 
-  it('go no faster than their plan, however slow it gets, and as fast as their own rate when it lets them', async () => {
+  it('are capped by their plan, and regain their own rate when the plan allows it', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const rate = { perSecond: 40, burst: 80 };
@@ -313,11 +312,10 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     };
     expect(await ratesUnder(5, 9)).toEqual([5, 9]);
     expect(await ratesUnder(50, 100)).toEqual([40, 80]);
-    // A plan without a limit.
     expect(await ratesUnder(0, 100)).toEqual([40, 80]);
   });
 
-  it('are not there for others', async () => {
+  it('are invisible to other customers', async () => {
     const store = await open();
     const acme = await customerOn(store, 'acme');
     const other: KeyRegister = { ...acme, customerId: 'house' };
@@ -336,7 +334,7 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(await listKeys(acme)).toEqual([key]);
   });
 
-  it('are revoked together, all or none, and each is in the log', async () => {
+  it('are revoked together, all or none, each with an audit entry', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');
     const ids: string[] = [];

@@ -104,13 +104,13 @@ const refusal = async (work: Promise<unknown>) => {
 };
 
 describeOnBothStores('the routes of keys', ({ open }) => {
-  it('tell a secret though this gateway does not get to act on it', async () => {
+  it('return the secret even if this gateway cannot apply the change', async () => {
     const { ask } = await startApi(await open(), { takeUpKeys: () => new Promise(() => {}) });
     const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
     expect(made.secret).toMatch(/^svc_rpc_live_/);
   }, 10_000);
 
-  it('make, show, change, rotate, cut, stop and end keys, and say from where in the log', async () => {
+  it('create, show, change, rotate, cut, disable and revoke keys, and audit the source', async () => {
     const store = await open();
     const { ask } = await startApi(store);
     const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
@@ -140,7 +140,7 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     expect(JSON.stringify(lines)).not.toContain(made.secret.slice(21, -6));
   });
 
-  it('take an origin in any of its forms and answer with its one form', async () => {
+  it('accept origins in any form and return the normalized one', async () => {
     const { ask } = await startApi(await open());
     const origins = ['HTTPS://Bücher.example:443', 'http://*.Bücher.example:8080/', 'http://[::1]:3000'];
     const normal = [
@@ -170,14 +170,14 @@ describeOnBothStores('the routes of keys', ({ open }) => {
       });
   });
 
-  it('refuse a key more than a customer may have with the code of every limit', async () => {
+  it('reject a key beyond the limit of a customer with the code of every limit', async () => {
     const { ask } = await startApi(await open(), { customerKeysMax: 1 });
     const make = () => ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
     await make();
     expect(await refusal(make())).toMatchObject({ status: 409, code: 'LIMIT' });
   });
 
-  it('refuse with status, code and field', async () => {
+  it('reject requests with status, code and field', async () => {
     const { ask } = await startApi(await open());
     const create = (body: object) =>
       refusal(ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x', ...body } }));
@@ -224,7 +224,7 @@ describeOnBothStores('the routes of keys', ({ open }) => {
     expect((await refusal(viewer)).status).toBe(403);
   });
 
-  it('list keys in pages with what they did lately', async () => {
+  it('list keys in pages with recent activity', async () => {
     const store = await open();
     const { ask } = await startApi(store);
     const ids: string[] = [];
@@ -302,7 +302,6 @@ const addTarget = ({ db }: Store) =>
     })
     .execute();
 
-/** What waits to be handed over, with no gateway there. */
 const noticesOf = async ({ db }: Store) =>
   (await db.selectFrom('notice_delivery').select('notice').execute()).map(({ notice }) => JSON.parse(notice));
 
@@ -311,7 +310,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
   ];
 
-  it('is known by its whole text, wherever that stands, and by nothing less', async () => {
+  it('is recognized by its full text anywhere, and by nothing less', async () => {
     const { ask } = await startApi(await open());
     const { secret, key } = await ask('POST /customers/{customer}/keys', {
       path,
@@ -330,7 +329,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
     expect((await refusal(ask('POST /keys/whose', { body: { text: secret } }))).status).toBe(403);
   });
 
-  it('is not marked as long as nobody can be told of it', async () => {
+  it('is not marked while no notification can be queued', async () => {
     const store = await open();
     const register = await registerOn(store);
     const { secret } = await createKey(register, { product: 'rpc', name: 'x' });
@@ -342,7 +341,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
   });
 
   for (const revokeLeaked of [false, true]) {
-    it(`that is reported with a signature is marked${revokeLeaked ? ', revoked' : ''} and told of once`, async () => {
+    it(`is marked${revokeLeaked ? ', revoked' : ''} and notified once after a signed report`, async () => {
       const store = await open();
       const { ask } = await startApi(store, { revokeLeaked });
       await addTarget(store);

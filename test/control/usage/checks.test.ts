@@ -8,7 +8,6 @@ import { describeOnBothStores } from '../stores.ts';
 import { addKeys, EDGE, EDGE_MINUTE, rollUpAt, usageRow, write } from './usage-fixture.ts';
 
 const HOUR_MS = 3_600_000;
-/** A time at which the hours around the edge are over and among those that are checked. */
 const NOW = EDGE + 22 * HOUR_MS;
 const HOUR = Math.floor(EDGE_MINUTE / 60);
 
@@ -27,7 +26,7 @@ async function violated(store: Store): Promise<string[]> {
 }
 
 describeOnBothStores('the checks of the books', ({ open }) => {
-  it('find nothing where all is well, late rows that wait to be rolled up among it', async () => {
+  it('find no violation in consistent data, including late rows that await a roll-up', async () => {
     const store = await openWithUsage(open);
     expect(await violated(store)).toEqual([]);
     await write(store, [usageRow({ requests: 9 })]);
@@ -36,7 +35,7 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     expect(await violated(store)).toEqual([]);
   });
 
-  it('find whatever does not add up, vanishes, is of nobody, or costs without cause', async () => {
+  it('find wrong sums, decreases, unknown keys and unjustified costs', async () => {
     const store = await openWithUsage(open);
     await check(store);
     const { db } = store;
@@ -75,7 +74,7 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     );
   });
 
-  it('are made once an hour, kept for the operator, and told when they find something', async () => {
+  it('run hourly, are stored for the operator, and report violations', async () => {
     const store = await openWithUsage(open);
     await store.db.updateTable('usage_day').set({ requests: 99 }).execute();
     const told: CheckResult[] = [];

@@ -12,7 +12,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Half a minute into the last minute of October's last hour but some. */
 const NOW = EDGE + 30 * MINUTE_MS + 30_000;
 const NOW_MINUTE = EDGE_MINUTE + 30;
 
@@ -24,7 +23,7 @@ function handlersOn(store: Store, now = NOW) {
   return usageHandlers(services as unknown as ApiServices);
 }
 
-/** Asks a route as the server does: the query is read by the contract, and the answer held against it. */
+/** Calls a route like the server, with input and output validation. */
 async function ask<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
   store: Store,
   name: Name,
@@ -49,13 +48,13 @@ async function csvOf(store: Store, query: Readonly<Record<string, string | numbe
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 it.each(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])(
-  'a table of usage holds text that begins with %j as text',
+  'CSV export escapes text that begins with %j',
   (sign) => {
     expect(csvLine([`${sign}SUM(A1)`, 1]).replaceAll('"', '')).toBe(`'${sign}SUM(A1),1`);
   },
 );
 
-it('a table of usage leaves numbers, and text that no spreadsheet runs, as they are', () => {
+it('CSV export leaves numbers and harmless text unchanged', () => {
   expect(csvLine(['a=b', 'a@b', '', -1])).toBe('a=b,a@b,,-1');
 });
 
@@ -78,7 +77,7 @@ type Summary = {
 };
 
 describeOnBothStores('what was used', ({ open }) => {
-  it('is shown as the last hour by minutes, with the stretch before, and with nothing where there is nothing', async () => {
+  it('defaults to the last hour in minutes, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
     const empty: Summary = await ask(store, 'summary');
     expect(empty.axis).toEqual({
@@ -115,7 +114,7 @@ describeOnBothStores('what was used', ({ open }) => {
     }
   });
 
-  it('is shown by minutes up to six hours, by hours up to fourteen days, then by days, whole at every edge', async () => {
+  it('uses minutes up to six hours, hours up to fourteen days, then days, complete at every edge', async () => {
     const store = await openWithKeys(open);
     const minutes = [0, 19, 20, 30].map((offset) => EDGE_MINUTE + offset);
     await write(
@@ -138,7 +137,6 @@ describeOnBothStores('what was used', ({ open }) => {
       steps.push(axis.stepMs / MINUTE_MS);
     }
     expect(steps).toEqual([1, 60, 60, 1_440, 1_440]);
-    // November began at the twentieth of those minutes.
     const november = Date.UTC(2026, 10, 1);
     const { totals } = (await ask(store, 'usage', { from: november, to: november + DAY_MS })) as {
       totals: { requests: number };
@@ -146,7 +144,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect(totals.requests).toBe(20);
   });
 
-  it('is refused in words where the stretch makes no sense', async () => {
+  it('is rejected with an explanation for an invalid range', async () => {
     const store = await openWithKeys(open);
     for (const [query, field] of [
       [{ from: NOW, to: NOW }, 'from'],
@@ -161,7 +159,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect(await ask(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
   });
 
-  it('is parted by key, product, method and status, the largest first and the small ones joined', async () => {
+  it('is split by key, product, method and status, largest first, with small ones combined', async () => {
     const store = await openWithKeys(open);
     const keys = Array.from({ length: 25 }, (_, index) => `KEY${String(index).padStart(5, '0')}`);
     await addKeys(store, 'acme', Object.fromEntries(keys.map((key) => [key, 'default'])));
@@ -206,7 +204,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect(series[0]?.label).toBe('name of AAAAAAAA');
   });
 
-  it('can be had as a table that a spreadsheet reads and does not run', async () => {
+  it('is exported as CSV without spreadsheet formulas', async () => {
     const store = await openWithKeys(open);
     await addKeys(store, 'acme', { DDDDDDDD: 'default' });
     await store.db.updateTable('api_key').set({ name: '=cmd|"x",1' }).where('id', '=', 'DDDDDDDD').execute();
@@ -233,7 +231,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect((await csvOf(store, { from: EDGE, to: NOW })).length).toBe(1 + 3 + 1 + 2_300 - 1 + 0);
   });
 
-  it('is set against the quota of each plan, with the end of the month foretold from the last week', async () => {
+  it('is compared with the quota of each plan, with a projection from the last week', async () => {
     const store = await openWithKeys(open);
     await store.db
       .insertInto('plan')
@@ -280,7 +278,7 @@ describeOnBothStores('what was used', ({ open }) => {
         used: 352,
         periodTo: Date.UTC(2026, 11, 1),
       });
-      // 288 credits in the 96 hours since the first of the week: 3 an hour, for 20 days more.
+      // 288 credits in 96 hours since the first of the week: 3 per hour, for 20 more days.
       expect(usual).toMatchObject({ projected: 352 + 20 * 24 * 3, exhaustedAt: now + 216 * HOUR_MS });
       expect(big).toMatchObject({ planId: 'big', limit: null, used: 5, projected: null, exhaustedAt: null });
       expect(days.map(({ credits }) => credits)).toEqual([64, 0, 0, 0, 0, 0, 96, 0, 96, 101, 0]);
@@ -290,7 +288,7 @@ describeOnBothStores('what was used', ({ open }) => {
     }
   });
 
-  it('tells how long answers took, without what was refused before a node was asked', async () => {
+  it('shows latency without calls that were rejected before a node', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 90, latency: '0:90', minute: NOW_MINUTE - 1 }),
@@ -322,7 +320,7 @@ describeOnBothStores('what was used', ({ open }) => {
     expect(heat.boundsMs).toEqual(heat.boundsMs.toSorted((a, b) => a - b));
   });
 
-  it('tells what went wrong, for whom and when last, with codes of the request log', async () => {
+  it('shows failures by customer and time, with codes of the request log', async () => {
     const store = await openWithKeys(open);
     await write(store, [
       usageRow({ requests: 50, minute: NOW_MINUTE }),
