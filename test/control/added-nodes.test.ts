@@ -37,8 +37,8 @@ function gatewayOn(
   }: { peppers?: Peppers; probe?: NodeServices['probe']; source?: 'file' | 'ledger' } = {},
 ) {
   const seal = new NodeSeal(peppers);
-  const told: NodesSnapshot[] = [];
-  const feed = new NodeFeed({ store, seal, onNodes: (read) => told.push(read), pollIntervalMs: 20 });
+  const reported: NodesSnapshot[] = [];
+  const feed = new NodeFeed({ store, seal, onNodes: (read) => reported.push(read), pollIntervalMs: 20 });
   const facts: NodeServices = {
     seal,
     fixed: () => [{ network: 'devnet', name: source === 'file' ? 'of-the-file' : 'embedded-ledger', source }],
@@ -49,9 +49,9 @@ function gatewayOn(
   };
   const service = { network: 'devnet' };
   const services = { store, now: () => NOW, nodes: facts, service } as unknown as ApiServices;
-  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
   const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };
-  return { feed, told, handlers, asked, names: () => told.at(-1)?.nodes.map(({ name }) => name) };
+  return { feed, reported, handlers, requested, names: () => reported.at(-1)?.nodes.map(({ name }) => name) };
 }
 
 type Gateway = ReturnType<typeof gatewayOn>;
@@ -63,19 +63,19 @@ const body = (more: object = {}) => ({
   force: false,
   ...more,
 });
-const add = ({ handlers, asked }: Gateway, more: object = {}) =>
-  handlers['POST /upstreams']({ path: {}, query: null, body: body(more) } as never, asked);
-const remove = ({ handlers, asked }: Gateway, node: string, query: object = {}) =>
-  handlers['DELETE /upstreams/{node}']({ path: { node }, query, body: null } as never, asked);
-const change = ({ handlers, asked }: Gateway, node: string, given: object) =>
+const add = ({ handlers, requested }: Gateway, more: object = {}) =>
+  handlers['POST /upstreams']({ path: {}, query: null, body: body(more) } as never, requested);
+const remove = ({ handlers, requested }: Gateway, node: string, query: object = {}) =>
+  handlers['DELETE /upstreams/{node}']({ path: { node }, query, body: null } as never, requested);
+const change = ({ handlers, requested }: Gateway, node: string, given: object) =>
   handlers['PATCH /upstreams/{node}'](
     { path: { node }, query: null, body: { force: false, ...given } } as never,
-    asked,
+    requested,
   );
-const drain = ({ handlers, asked }: Gateway, node: string, more: object = {}) =>
+const drain = ({ handlers, requested }: Gateway, node: string, more: object = {}) =>
   handlers['POST /upstreams/{node}/drain'](
     { path: { node }, query: null, body: { network: 'devnet', reason: '', force: false, ...more } } as never,
-    asked,
+    requested,
   );
 
 async function dump({ db }: Store): Promise<string> {
@@ -92,7 +92,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-describeOnBothStores('nodes that are added while the service runs', (stores) => {
+describeOnBothStores('nodes added at run time', (stores) => {
   it('are applied by every gateway, changed and removed with the next poll, and kept over a restart', async () => {
     const store = await stores.open();
     const [one, other] = [gatewayOn(store), gatewayOn(store)];
@@ -103,21 +103,21 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     expect(one.names()).toEqual(['second']);
     expect(node).toMatchObject({ name: 'second', hasWs: true, hasGrpc: false, createdBy: context.actor });
     expect(report).toEqual(fit);
-    await until(() => other.told.length === 1);
-    expect(other.told[0]!.nodes[0]!.settings).toMatchObject({
+    await until(() => other.reported.length === 1);
+    expect(other.reported[0]!.nodes[0]!.settings).toMatchObject({
       url: `https://node.example.com/${SECRET}`,
       ws: `wss://node.example.com/${SECRET}`,
       headers: { 'x-token': SECRET },
     });
     await change(one, 'second', { url: 'https://node.example.com/other' });
-    await until(() => other.told.length === 2);
-    expect(other.told[1]!.nodes[0]!.settings).toMatchObject({
+    await until(() => other.reported.length === 2);
+    expect(other.reported[1]!.nodes[0]!.settings).toMatchObject({
       ws: 'wss://node.example.com/other',
       headers: { 'x-token': SECRET },
     });
     expect((await gatewayOn(store).feed.start()).nodes).toHaveLength(1);
     await remove(one, 'second');
-    await until(() => other.told.length === 3);
+    await until(() => other.reported.length === 3);
     expect(other.names()).toEqual([]);
   });
 
@@ -129,8 +129,8 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       await add(gateway),
       await change(gateway, 'second', { ws: `wss://node.example.com/x/${SECRET}` }),
     ];
-    const { handlers, asked } = gateway;
-    answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, asked));
+    const { handlers, requested } = gateway;
+    answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, requested));
     const wrong = { name: 'third', url: `ftp://u:${SECRET}@host/${SECRET}`, headers: { 'x y': SECRET } };
     const refusal = await add(gateway, wrong).catch((error: Error & { fields?: object }) => [
       error.message,
@@ -143,9 +143,9 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
   });
 
   it('never send stored headers to a new destination', async () => {
-    const asked: AddedNode[] = [];
+    const requested: AddedNode[] = [];
     const probe: NodeServices['probe'] = async (node) => {
-      asked.push(node);
+      requested.push(node);
       return fit;
     };
     const gateway = gatewayOn(await stores.open(), { probe });
@@ -159,12 +159,12 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     ])
       await expect(change(gateway, 'second', given)).rejects.toMatchObject({
         status: 422,
-        fields: { headers: expect.stringContaining('give them again') },
+        fields: { headers: expect.stringContaining('must be given again') },
       });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     await change(gateway, 'second', { url: 'https://elsewhere.example.com/', headers: { 'x-token': 'new' } });
     await change(gateway, 'second', { url: 'https://third.example.com/', headers: {} });
-    expect(asked.map(({ settings }) => settings.headers['x-token'])).toEqual([SECRET, 'new', undefined]);
+    expect(requested.map(({ settings }) => settings.headers['x-token'])).toEqual([SECRET, 'new', undefined]);
     await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
@@ -175,7 +175,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(add(gateway)).rejects.toMatchObject({
       status: 422,
       code: 'NODE_NOT_FIT',
-      message: 'It belongs to testnet, not to devnet. Correct its URL. To take it all the same, force it.',
+      message: 'It belongs to testnet, not to devnet. Correct its URL. To add it anyway, force it.',
     });
     expect((await add(gateway, { force: true })).report).toBeNull();
     expect(gateway.names()).toEqual(['second']);
@@ -189,7 +189,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(add(gateway, { name: 'of-the-file' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
     await expect(add(gateway, { name: 'x', options: { speed: 3 } })).rejects.toMatchObject({
       status: 422,
-      fields: { speed: expect.stringContaining('no such field') },
+      fields: { speed: expect.stringContaining('is an unknown field') },
     });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
@@ -234,7 +234,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
   it('and those of the file are drained in every gateway, the last of a network only by force', async () => {
     const store = await stores.open();
     const gateway = gatewayOn(store);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const node = (name: string, drained: boolean) => ({
       ...{ name, network: 'devnet', state: 'healthy', reason: null, cordoned: drained, drained },
       ...{ source: 'file', hasWs: true, hasGrpc: false, slot: '1', lagSlots: '0', latencyMs: 1 },
@@ -244,7 +244,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       nodes: () => [node('of-the-file', false), node('second', true)],
       connections: () => [],
       laggedMinutes: () => [],
-      setCordons: (cordons: unknown) => told.push(cordons),
+      setCordons: (cordons: unknown) => reported.push(cordons),
       closeConnection: () => {},
     };
     const presence = new GatewayHeartbeat(store, works, { host: 'a', version: '1' });
@@ -253,7 +253,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'LAST_NODE' });
     await drain(gateway, 'of-the-file', { force: true, reason: 'new disks' });
     await presence.refresh();
-    expect(told.at(-1)).toEqual([
+    expect(reported.at(-1)).toEqual([
       { network: 'devnet', node: 'of-the-file', reason: 'new disks', isDrain: true },
     ]);
     const audit = await store.db.selectFrom('audit').select('action').execute();

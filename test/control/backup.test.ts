@@ -122,7 +122,7 @@ describeOnBothStores('a backup', ({ open }) => {
     await fill(store);
     const before = await rowsOf(store);
     await expect(restoreBackup(store, takeBackup(await open()))).rejects.toThrow(
-      /is in use: its table api_key has rows/,
+      /is in use: table api_key has rows/,
     );
     expect(await rowsOf(store)).toEqual(before);
   });
@@ -164,15 +164,15 @@ describe('a backup file', () => {
     const { store, file } = await made();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const before = readFileSync(file);
-    await expect(writeBackupFile(store, file)).rejects.toThrow(/ is there already: give another name$/);
+    await expect(writeBackupFile(store, file)).rejects.toThrow(/ already exists\. Choose another name\.$/);
     expect(readFileSync(file)).toEqual(before);
     await store.close();
   });
 
   it.each<[string, (file: string) => void, RegExp]>([
     ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|too early/],
-    ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is no backup of Solway/],
-    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or no backup/],
+    ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
+    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or not a Solway backup/],
     [
       'with a row changed',
       (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
@@ -194,7 +194,7 @@ describe('a backup file', () => {
       /has schema 999/,
     ],
     ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /damaged/],
-    ['not there', (file) => rmSync(file), /there is no file .*\.gz: give the path of a backup/],
+    ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const { store, file } = await made();
     await store.close();

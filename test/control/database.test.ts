@@ -73,7 +73,7 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     await migrate(store, [...migrations, extraTable('later')]);
     await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(place)).rejects.toThrow(
-      `the database has schema ${migrations.length + 1}, this program knows schemas up to ${migrations.length}`,
+      `the database has schema ${migrations.length + 1}, but this version supports at most schema ${migrations.length}`,
     );
   });
 

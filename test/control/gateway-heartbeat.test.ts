@@ -31,7 +31,7 @@ function gatewayOn(store: Store, more: Partial<HeartbeatOptions> = {}) {
 const connections = async ({ db }: Store) =>
   (await db.selectFrom('connection').select('id').orderBy('id').execute()).map(({ id }) => id);
 
-describeOnBothStores('a gateway that tells of itself', (stores) => {
+describeOnBothStores('a gateway heartbeat', (stores) => {
   it('writes only changed connections, yielding in between', async () => {
     const store = await stores.open();
     const { open, presence } = gatewayOn(store);
@@ -51,8 +51,8 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     open.pop();
     await presence.refresh();
     expect(await connections(store)).toHaveLength(199);
-    const told = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
-    expect(told).toEqual([{ id: 'c3' }]);
+    const reported = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
+    expect(reported).toEqual([{ id: 'c3' }]);
   });
 
   it('reports its address once its listeners are open', async () => {
@@ -129,7 +129,7 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
   });
 });
 
-describeOnBothStores('whoever follows the log', (stores) => {
+describeOnBothStores('the followers of the log', (stores) => {
   it('waits while the store cannot be read, and reports it once', async () => {
     const store = await stores.open();
     await store.db.schema.alterTable('request_log').renameTo('away').execute();

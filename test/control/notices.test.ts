@@ -143,9 +143,9 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     return { ledger, notifier };
   }
 
-  const heard = (): Notice[] => calls.map(({ body }) => JSON.parse(body) as Notice);
+  const observed = (): Notice[] => calls.map(({ body }) => JSON.parse(body) as Notice);
   const percents = () =>
-    heard()
+    observed()
       .flatMap((notice) => (notice.type === 'quota.used' ? [notice.quota.percent] : []))
       .sort((a, b) => a - b);
 
@@ -170,7 +170,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     expect(calls.some((call) => isSignedWith('whsec_AAAA', call))).toBe(false);
     expect(calls[0]?.path).toBe('/hooks?token=geheim');
     expect(Number(calls[0]?.headers['webhook-timestamp'])).toBe(NOON / 1_000);
-    expect(heard()[0]).toEqual({
+    expect(observed()[0]).toEqual({
       type: 'quota.used',
       customer: { id: 'house', name: 'House' },
       at: '2026-11-22T12:00:00.000Z',
@@ -268,18 +268,18 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
 
   it('are not sent without a channel', async () => {
     const wrong = [
-      ['webhook', 'ftp://example.com/', 'is no URL'],
+      ['webhook', 'ftp://example.com/', 'must be a URL'],
       ['webhook', 'https://user:password@example.com/', 'without user and password'],
       ['webhook', 'https://example.com:22/', 'ports'],
-      ['webhook', 'nonsense', 'is no URL'],
+      ['webhook', 'nonsense', 'must be a URL'],
       ['webhook', `http://10.0.0.1:${port}/`, 'to: has a host that is not public'],
       ['webhook', `http://0x7f000002:${port}/`, 'to: has a host that is not public'],
       ['webhook', `http://[::1]:${port}/`, 'to: has a host that is not public'],
       ['webhook', `http://localhost:${port}/`, 'to: has a host that is not public'],
-      ['webhook', `http://127.0.0.1:${port}/#part`, 'to: has a fragment'],
-      ['email', 'anna', 'is no e-mail address'],
-      ['email', 'anna@example.com, bert@example.com', 'is no e-mail address'],
-      ['email', 'anna@example.com\r\nBcc: bert@example.com', 'is no e-mail address'],
+      ['webhook', `http://127.0.0.1:${port}/#part`, 'to: must not have a fragment'],
+      ['email', 'anna', 'must be an email address'],
+      ['email', 'anna@example.com, bert@example.com', 'must be an email address'],
+      ['email', 'anna@example.com\r\nBcc: bert@example.com', 'must be an email address'],
     ] as const;
     for (const [kind, to, words] of wrong) {
       const refused = await add(kind, to).catch((error: unknown) => error);
@@ -325,7 +325,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const { target, secret } = await add('webhook', `http://127.0.0.1:${port}/`);
     const test = 'POST /customers/{customer}/notices/{notice}/test' as const;
     expect(await handlers()[test](about(target.id), context)).toEqual({ delivered: true, problem: null });
-    expect(heard()[0]).toMatchObject({ type: 'test', customer: { id: 'house' } });
+    expect(observed()[0]).toMatchObject({ type: 'test', customer: { id: 'house' } });
     expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
     await expect(handlers()[test](about(target.id), context)).rejects.toMatchObject({ status: 429 });
     await handlers(NOON + noticeLimits.testIntervalMs)[test](about(target.id), context);
@@ -398,7 +398,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     } as LeakedKey;
     await store.db.transaction().execute((trx) => enqueueLeak(trx, leak, NOON));
     await notifier.deliver();
-    expect(heard()[0]).toMatchObject({
+    expect(observed()[0]).toMatchObject({
       type: 'key.leaked',
       key: { id: 'AAAAAAAA', name: 'app', revoked: true, url: 'https://git.example/file' },
     });

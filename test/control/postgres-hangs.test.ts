@@ -14,7 +14,7 @@ describe.skipIf(postgresPrograms === null)(
     let server: PostgresServer;
     let way: FreezingProxy;
     let store: Store;
-    const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
 
     beforeAll(async () => {
       server = await startPostgres(postgresPrograms!);
@@ -49,28 +49,28 @@ describe.skipIf(postgresPrograms === null)(
       way.frozen = true;
       frozen.resolve();
       // More than the pool has connections.
-      const asked = await Promise.allSettled([change, ask(), ask(), ask()]);
-      expect(asked.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
+      const requested = await Promise.allSettled([change, invoke(), invoke(), invoke()]);
+      expect(requested.map((one) => one.status === 'rejected' && isStoreUnavailable(one.reason))).toEqual(
         Array(4).fill(true),
       );
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
       way.frozen = false;
-      expect(await ask()).toEqual({ version: 0 });
+      expect(await invoke()).toEqual({ version: 0 });
     });
 
     it('makes the control API and sign-in answer 503, and is described in the log only', async () => {
-      const house = await openAccountsFixture(store);
-      const operator = await firstOperator(house);
+      const fixture = await openAccountsFixture(store);
+      const operator = await firstOperator(fixture);
       using written = vi.spyOn(console, 'error');
       way.frozen = true;
-      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(house.email)];
+      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(fixture.email)];
       way.frozen = false;
       expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
         [503, 'STORE_AWAY'],
         [503, 'STORE_AWAY'],
       ]);
       expect(written).not.toHaveBeenCalled();
-      expect((await operator.signIn(house.email)).status).toBe(200);
+      expect((await operator.signIn(fixture.email)).status).toBe(200);
     });
   },
 );

@@ -132,12 +132,12 @@ describe.skipIf(postgresPrograms === null)(
 
     it('are used for at most one more query', async () => {
       const store = await open({ connectionsMax: 2, queryTimeoutMs: 100 });
-      const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
-      await Promise.all([ask(), ask()]);
+      const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+      await Promise.all([invoke(), invoke()]);
       way.silence();
-      const asked = await Promise.allSettled([ask(), ask()]);
-      expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      expect(await Promise.all([ask(), ask(), ask()])).toHaveLength(3);
+      const requested = await Promise.allSettled([invoke(), invoke()]);
+      expect(requested.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(await Promise.all([invoke(), invoke(), invoke()])).toHaveLength(3);
     });
   },
 );

@@ -48,7 +48,7 @@ function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promi
   };
 }
 
-describeOnBothStores('what is written of requests', (stores) => {
+describeOnBothStores('the request writer', (stores) => {
   it('stores any number that a node may send', async () => {
     const store = await stores.open();
     const { log, writer } = createRequestWriter(store);
@@ -114,8 +114,8 @@ describeOnBothStores('what is written of requests', (stores) => {
     sent.push(one);
     isAway = false;
     await writer.flush();
-    const kept = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
-    expect([kept, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
+    const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
+    expect([retained, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
   });
 
   it('reports once that writing fails, and once that it works again', async () => {
@@ -155,7 +155,7 @@ describeOnBothStores('what is written of requests', (stores) => {
   });
 });
 
-describeOnBothStores('what is kept of requests', (stores) => {
+describeOnBothStores('the stored request log', (stores) => {
   const writeAt = async (store: Store, customerId: string, from: number, count: number) => {
     const { log, writer } = createRequestWriter(store);
     log.push(

@@ -60,17 +60,17 @@ const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent:
 function apiOn(store: Store, more: Partial<ApiServices> = {}) {
   const services = { store, now: () => NOW + 1_000, source: null, ...more } as unknown as ApiServices;
   const handlers = { ...logHandlers(services), ...upstreamHandlers(services) };
-  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
-  return { handlers, asked };
+  const requested = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  return { handlers, requested };
 }
 
 const path = { customer: 'anna' };
 
-describeOnBothStores('the log of requests', (stores) => {
+describeOnBothStores('the request log', (stores) => {
   const listed = async (store: Store, query: object = {}) => {
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const whole = { limit: 100, ...query };
-    return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, asked);
+    return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, requested);
   };
   const write = async (store: Store, ...entries: RequestEntry[]) => {
     const { log, writer } = createRequestWriter(store);
@@ -85,11 +85,11 @@ describeOnBothStores('the log of requests', (stores) => {
     expect(items.map(({ method }) => method)).toEqual(['getSlot', 'getBalance']);
     expect(items[1]).toMatchObject({ ms: 1.5, gateway: 'gateway-1', node: 'node-1', keyName: null, at: NOW });
     expect(sampling).toMatchObject({ keptHours: expect.any(Number) });
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const one = (customer: string, id: string) =>
       handlers['GET /customers/{customer}/logs/{entry}'](
         { path: { customer, entry: id }, query: null, body: null },
-        asked,
+        requested,
       );
     const id = items[1]!.id;
     expect(await one('anna', id)).toMatchObject({
@@ -109,9 +109,9 @@ describeOnBothStores('the log of requests', (stores) => {
       entry({ customerId: null, keyId: null }),
       entry({ customerId: 'house', keyId: key.id }),
     );
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const given = { path: { customer: 'house' }, query: { limit: 10 }, body: null };
-    const { items } = await handlers['GET /customers/{customer}/logs'](given, asked);
+    const { items } = await handlers['GET /customers/{customer}/logs'](given, requested);
     expect(items.map(({ keyName }) => keyName)).toEqual(['shop', null]);
   });
 
@@ -216,7 +216,7 @@ describeOnBothStores('the log of requests', (stores) => {
   });
 });
 
-describeOnBothStores('the log as it grows', (stores) => {
+describeOnBothStores('the live request log', (stores) => {
   const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
     tails.follow(store, 'anna', filter, now, cancel.signal)[Symbol.asyncIterator]();
 
@@ -292,9 +292,9 @@ describeOnBothStores('gateways on one database', (stores) => {
     return { open, closed, presence, clock, cordons: () => cordons };
   }
   const connections = async (store: Store, key?: string) => {
-    const { handlers, asked } = apiOn(store, { now: Date.now });
+    const { handlers, requested } = apiOn(store, { now: Date.now });
     const given = { path, query: { key }, body: null };
-    return handlers['GET /customers/{customer}/connections'](given, asked);
+    return handlers['GET /customers/{customer}/connections'](given, requested);
   };
 
   it('report themselves and their nodes, and delete their rows on stop', async () => {
@@ -302,8 +302,8 @@ describeOnBothStores('gateways on one database', (stores) => {
     const { presence } = gatewayOn(store);
     await presence.refresh();
     await presence.refresh();
-    const { handlers, asked } = apiOn(store);
-    const list = () => handlers['GET /upstreams']({ path: {}, query: null, body: null }, asked);
+    const { handlers, requested } = apiOn(store);
+    const list = () => handlers['GET /upstreams']({ path: {}, query: null, body: null }, requested);
     const { gateways, nodes } = await list();
     expect(gateways).toMatchObject([{ id: expect.stringMatching(/^box-one-[0-9a-f]{8}$/), host: 'box one' }]);
     expect(nodes).toMatchObject([{ name: 'node-1', gateway: gateways[0]!.id }]);
@@ -343,11 +343,11 @@ describeOnBothStores('gateways on one database', (stores) => {
     const two = gatewayOn(store);
     one.open.push(facts());
     await one.presence.refresh();
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const close = (customer: string, connection: string) =>
       handlers['DELETE /customers/{customer}/connections/{connection}'](
         { path: { customer, connection }, query: null, body: null },
-        asked,
+        requested,
       );
     await expect(close('ben', 'c1')).rejects.toMatchObject({ status: 404 });
     expect(await close('anna', 'c1')).toEqual({ done: true });
@@ -380,16 +380,16 @@ describeOnBothStores('gateways on one database', (stores) => {
     const store = await stores.open();
     const one = gatewayOn(store);
     await one.presence.refresh();
-    const { handlers, asked } = apiOn(store);
+    const { handlers, requested } = apiOn(store);
     const cordon = (node: string, reason: string) =>
       handlers['POST /upstreams/{node}/cordon'](
         { path: { node }, query: null, body: { network: 'devnet', reason } },
-        asked,
+        requested,
       );
     const uncordon = (node: string) =>
       handlers['POST /upstreams/{node}/uncordon'](
         { path: { node }, query: null, body: { network: 'devnet' } },
-        asked,
+        requested,
       );
     await expect(cordon('node-9', '')).rejects.toMatchObject({ status: 404 });
     await expect(uncordon('node-1')).rejects.toMatchObject({ status: 409 });
@@ -412,7 +412,7 @@ describeOnBothStores('gateways on one database', (stores) => {
   });
 });
 
-describeOnBothStores('transactions that were sent', (stores) => {
+describeOnBothStores('submitted transactions', (stores) => {
   const source: RpcClient = {
     request: async ({ method, params }) => {
       const [signatures] = JSON.parse(params!.toString()) as [string[]];
@@ -426,9 +426,9 @@ describeOnBothStores('transactions that were sent', (stores) => {
     },
   };
   const list = async (store: Store, query: object, more: Partial<ApiServices> = {}) => {
-    const { handlers, asked } = apiOn(store, more);
+    const { handlers, requested } = apiOn(store, more);
     const given = { path, query: { limit: 2, ...query }, body: null };
-    return handlers['GET /customers/{customer}/transactions'](given, asked);
+    return handlers['GET /customers/{customer}/transactions'](given, requested);
   };
 
   it('are shown with every attempt and their on-chain status', async () => {

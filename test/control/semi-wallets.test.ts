@@ -221,7 +221,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     const [row] = await rowsOf(store);
     for (const keys of [new ServerKeys(peppersOf(1)), new ServerKeys(peppersOf(2))]) {
       const wrapped = { version: keys.current, text: row!.wrapped };
-      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged, or not of this owner');
+      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged or belongs to another owner');
     }
     const actions = await store.db.selectFrom('audit').select(['action', 'actor']).orderBy('id').execute();
     expect(actions).toEqual([
@@ -274,7 +274,7 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
       const wallets = await open(store, { peppers: await openPeppers(store, { dataDir, text: old }) });
       const wallet = await wallets.create('owner', PASSWORD);
       await expect(openPeppers(store, { dataDir, text: young })).rejects.toThrow(
-        'semi-custodial wallets of this database need pepper version 1: give every machine',
+        'Semi-custodial wallets of this database need pepper version 1. Give every machine',
       );
       await open(store, { peppers: await openPeppers(store, { dataDir, text: `${old},${young}` }) });
       const after = await open(store, { peppers: await openPeppers(store, { dataDir, text: young }) });
@@ -311,7 +311,7 @@ describe('the server keys', () => {
       ['owner', 'wallet2'],
       ['ownerw', 'allet'],
     ] as const) {
-      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged, or not of this owner');
+      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged or belongs to another owner');
     }
     expect(() => keys.unwrap({ ...wrapped, version: 7 }, 'owner', 'wallet')).toThrow(
       'needs pepper version 7',

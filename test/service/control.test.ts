@@ -54,7 +54,7 @@ it('a first start prints a link with which the operator account is made, and a t
   for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
   expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
   await expect(api.call('GET /customers/{customer}', { path: { customer: 'nobody' } })).rejects.toThrow(
-    'there is no such customer',
+    'There is no such customer',
   );
 });
 

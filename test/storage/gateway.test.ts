@@ -6,22 +6,22 @@ import { patterned, StorageServer } from './storage-server.ts';
 const MIB = 1024 * 1024;
 const bytes = patterned(3 * MIB + 11);
 
-let door: StorageServer;
+let listener: StorageServer;
 let cid: string;
 
 beforeEach(async () => {
-  door = await StorageServer.start({}, { openMax: 3, answerMaxMs: 30_000 });
-  cid = (await door.upload(bytes)).body.cid as string;
+  listener = await StorageServer.start({}, { openMax: 3, answerMaxMs: 30_000 });
+  cid = (await listener.upload(bytes)).body.cid as string;
 });
 
 afterEach(async () => {
   vi.useRealTimers();
-  await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
-  await door.stop();
+  await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
+  await listener.stop();
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
-  fetch(`http://127.0.0.1:${door.port}${path}`, { method, headers, redirect: 'manual' });
+  fetch(`http://127.0.0.1:${listener.port}${path}`, { method, headers, redirect: 'manual' });
 const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
 async function store(text: string, type: string, name: string | null = null): Promise<string> {
@@ -29,7 +29,7 @@ async function store(text: string, type: string, name: string | null = null): Pr
     yield Buffer.from(text);
   })();
   const { signal } = new AbortController();
-  return (await door.storage.uploads.put(content, { name, type, ownerId: 'family' }, signal)).cid;
+  return (await listener.storage.uploads.put(content, { name, type, ownerId: 'family' }, signal)).cid;
 }
 
 describe('a stored file', () => {
@@ -155,7 +155,7 @@ describe('a stored file', () => {
 describe('a path without a stored file', () => {
   it('is not found', async () => {
     const other = cid.replace(/.{4}$/, 'aaaa');
-    for (const asked of [
+    for (const requested of [
       other,
       'x',
       '..',
@@ -167,8 +167,8 @@ describe('a path without a stored file', () => {
       '*',
       `${cid}%2f..`,
     ]) {
-      const wire = door.connect();
-      wire.write(`GET /ipfs/${asked} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const wire = listener.connect();
+      wire.write(`GET /ipfs/${requested} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       const text = String((await once(wire, 'data'))[0]);
       expect(text).toMatch(/^HTTP\/1.1 404 /);
       expect(text).toContain('"code":"FILE_NOT_FOUND"');
@@ -179,7 +179,7 @@ describe('a path without a stored file', () => {
 
   it('is rejected', async () => {
     for (const path of ['/ipfs', '/ipfs/', `/ipfs/${cid}/`, `/ipfs/${cid}/a`, `/ipfs/../ipfs/${cid}/../x`]) {
-      const wire = door.connect();
+      const wire = listener.connect();
       wire.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       expect(String((await once(wire, 'data'))[0])).toMatch(/^HTTP\/1.1 404 .*"NOT_FOUND"/s);
       wire.destroy();
@@ -194,16 +194,16 @@ describe('a path without a stored file', () => {
 
 describe('a client of the gateway', () => {
   async function stuck(large: string): Promise<ReturnType<StorageServer['connect']>> {
-    const { open } = door.opened;
-    const wire = door.connect();
+    const { open } = listener.opened;
+    const wire = listener.connect();
     wire.pause();
     wire.write(`GET /ipfs/${large} HTTP/1.1\r\nhost: x\r\n\r\n`);
-    await expect.poll(() => door.opened.open).toBe(open + 1);
+    await expect.poll(() => listener.opened.open).toBe(open + 1);
     return wire;
   }
 
   async function statusFrom(localAddress: string, large: string): Promise<string> {
-    const wire = connect({ port: door.port, host: '127.0.0.1', localAddress });
+    const wire = connect({ port: listener.port, host: '127.0.0.1', localAddress });
     wire.write(`HEAD /ipfs/${large} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
     const [head] = await once(wire, 'data');
     wire.destroy();
@@ -211,52 +211,52 @@ describe('a client of the gateway', () => {
   }
 
   it('that disconnects releases its file', async () => {
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
-    expect(door.opened.open - door.opened.closed).toBe(2);
+    expect(listener.opened.open - listener.opened.closed).toBe(2);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
   });
 
   it('gets 503 when too many files are being read', async () => {
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${cid}`);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     await bodyOf(refused);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
     const response = await get(`/ipfs/${cid}`);
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
   });
 
   it('at the limit of its address does not block others', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    await listener.stop();
+    listener = await StorageServer.start({}, { openMax: 10, openPerAddressMax: 2 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
     const refused = await get(`/ipfs/${large}`, {}, 'HEAD');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await statusFrom('127.0.0.2', large)).toMatch(/^HTTP\/1.1 200 /);
     for (const wire of wires) wire.destroy();
-    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    await expect.poll(() => listener.opened.open - listener.opened.closed).toBe(0);
     expect((await get(`/ipfs/${large}`, {}, 'HEAD')).status).toBe(200);
   });
 
   it('that reads nothing is disconnected long before the total timeout', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    await listener.stop();
+    listener = await StorageServer.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
-    await expect.poll(() => door.opened.closed, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => listener.opened.closed, { timeout: 10_000 }).toBe(2);
     for (const wire of wires) wire.resume();
     await Promise.all(wires.map((wire) => once(wire, 'close')));
   });
 
   it('that reads fast enough gets the whole file, however long it takes', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
-    const large = (await door.upload(patterned(MIB), 20 * MIB)).body.cid as string;
+    await listener.stop();
+    listener = await StorageServer.start({}, { progressMs: 500, progressLeastBytes: MIB });
+    const large = (await listener.upload(patterned(MIB), 20 * MIB)).body.cid as string;
     // Time advances with the bytes read, so that the client is slow without waiting.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const wire = await stuck(large);
@@ -272,11 +272,11 @@ describe('a client of the gateway', () => {
   });
 
   it('that reads for too long is disconnected', async () => {
-    await door.stop();
-    door = await StorageServer.start({}, { answerMaxMs: 200 });
-    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    await listener.stop();
+    listener = await StorageServer.start({}, { answerMaxMs: 200 });
+    const large = (await listener.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wire = await stuck(large);
-    await expect.poll(() => door.opened.closed).toBe(1);
+    await expect.poll(() => listener.opened.closed).toBe(1);
     wire.resume();
     await once(wire, 'close');
   });

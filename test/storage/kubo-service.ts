@@ -29,20 +29,24 @@ export class KuboService {
 
   static async start(): Promise<KuboService> {
     const kubo = new KuboService();
-    kubo.service = await ScriptedService.start((...asked) => kubo.#answer(...asked));
+    kubo.service = await ScriptedService.start((...requested) => kubo.#answer(...requested));
     return kubo;
   }
 
-  async #answer(asked: ReceivedRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(
+    requested: ReceivedRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { authorization, add } = this.behavior;
-    if (asked.method !== 'POST') return void response.writeHead(405).end();
-    if (authorization !== undefined && asked.authorization !== authorization) {
+    if (requested.method !== 'POST') return void response.writeHead(405).end();
+    if (authorization !== undefined && requested.authorization !== authorization) {
       return void response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n');
     }
-    if (asked.path === '/api/v0/add' && add !== undefined) return add(response);
+    if (requested.path === '/api/v0/add' && add !== undefined) return add(response);
     const file = await fileOf(request);
-    if (asked.path === '/api/v0/add') return this.#add(asked, file, response);
-    if (asked.path === '/api/v0/dag/import') return this.#import(file, response);
+    if (requested.path === '/api/v0/add') return this.#add(requested, file, response);
+    if (requested.path === '/api/v0/dag/import') return this.#import(file, response);
     response.writeHead(404).end('404 page not found\n');
   }
 

@@ -29,28 +29,28 @@ let service: ScriptedService;
 let storage: Storage;
 let lines: string[];
 let first: string;
-let instead: ((asked: ReceivedRequest, response: ServerResponse) => boolean) | null;
+let instead: ((requested: ReceivedRequest, response: ServerResponse) => boolean) | null;
 
 /** IPFS Pinning Service API 1.0. */
 async function answer(
-  asked: ReceivedRequest,
+  requested: ReceivedRequest,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await bodyOf(request);
-  if (instead?.(asked, response)) return;
-  if (asked.authorization !== `Bearer ${TOKEN}`) {
+  if (instead?.(requested, response)) return;
+  if (requested.authorization !== `Bearer ${TOKEN}`) {
     return sendJson(response, 401, { error: { reason: 'UNAUTHORIZED', details: 'Access token is missing' } });
   }
-  const id = asked.path.split('/')[2];
-  if (asked.method === 'GET' && id === undefined) {
-    const wanted = asked.query.get('status')?.split(',') ?? ['pinned'];
+  const id = requested.path.split('/')[2];
+  if (requested.method === 'GET' && id === undefined) {
+    const wanted = requested.query.get('status')?.split(',') ?? ['pinned'];
     const results = [...pins.values()].filter(
-      ({ pin, status }) => pin.cid === asked.query.get('cid') && wanted.includes(status),
+      ({ pin, status }) => pin.cid === requested.query.get('cid') && wanted.includes(status),
     );
     return sendJson(response, 200, { count: results.length, results });
   }
-  if (asked.method === 'POST') {
+  if (requested.method === 'POST') {
     if (id !== undefined && !pins.delete(id))
       return sendJson(response, 404, { error: { reason: 'NOT_FOUND' } });
     const requestid = randomUUID();
@@ -128,23 +128,23 @@ describe('a pinning service', () => {
     const gateway = new HttpServer(ipfsRoutes(fileStore, {}, blocks), log);
     const { port } = await gateway.listen();
     const cid = await put();
-    const ask = async (query: string, headers: Record<string, string> = {}) => {
+    const invoke = async (query: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}${query}`, { headers });
       await response.arrayBuffer();
       return [response.status, response.headers.get('etag')];
     };
     const [file, raw] = [`"${cid}"`, `"${cid}.raw"`];
-    expect([await ask(''), await ask('?format=raw')]).toEqual([
+    expect([await invoke(''), await invoke('?format=raw')]).toEqual([
       [200, file],
       [200, raw],
     ]);
-    const known = (query: string, tag: string) => ask(query, { 'if-none-match': tag });
+    const known = (query: string, tag: string) => invoke(query, { 'if-none-match': tag });
     expect([await known('?format=raw', file), await known('', raw)]).toEqual([
       [200, raw],
       [200, file],
     ]);
     expect(await known('?format=raw', raw)).toEqual([304, raw]);
-    const part = (tag: string) => ask('?format=raw', { range: 'bytes=0-1', 'if-range': tag });
+    const part = (tag: string) => invoke('?format=raw', { range: 'bytes=0-1', 'if-range': tag });
     expect([await part(file), await part(raw)]).toEqual([
       [200, raw],
       [206, raw],
@@ -189,14 +189,14 @@ describe('a pinning service', () => {
       return method === 'POST';
     };
     await expect(put('a'.repeat(2_000_000))).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
-    const told = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
-    expect(told.filter((entry) => entry.isFile())).toEqual([]);
+    const reported = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
+    expect(reported.filter((entry) => entry.isFile())).toEqual([]);
   });
 
   it('that is unreachable does not affect stored files', async () => {
     const text = 'a'.repeat(2_000_000);
     const cid = await put(text);
-    instead = (_asked, response) => {
+    instead = (_requested, response) => {
       response.destroy();
       return true;
     };
@@ -228,11 +228,11 @@ describe('a pinning service', () => {
     setAll('pinning');
     await expect.poll(() => polls(one)).toBeGreaterThan(3);
     setAll('pinned');
-    const asked = polls(one);
+    const requested = polls(one);
     await put('another');
     const other = [...pins.keys()].at(-1);
     await expect.poll(() => polls(other)).toBeGreaterThan(3);
-    expect(polls(one)).toBeLessThanOrEqual(asked + 1);
+    expect(polls(one)).toBeLessThanOrEqual(requested + 1);
     expect(lines).toEqual([]);
   });
 
@@ -259,7 +259,7 @@ describe('a pinning service', () => {
 
   it('is polled again after an outage', async () => {
     await put();
-    instead = (_asked, response) => {
+    instead = (_requested, response) => {
       response.destroy();
       return true;
     };

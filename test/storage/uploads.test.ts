@@ -10,12 +10,12 @@ const MIB = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-let door: StorageServer;
+let listener: StorageServer;
 
 beforeEach(async () => {
-  door = await StorageServer.start();
+  listener = await StorageServer.start();
 });
-afterEach(() => door.stop());
+afterEach(() => listener.stop());
 
 /** The reference importer's CID of a repeated piece. */
 async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
@@ -27,7 +27,7 @@ async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
 }
 
 async function fetched(cid: string): Promise<Buffer> {
-  const response = await fetch(`http://127.0.0.1:${door.port}/ipfs/${cid}`);
+  const response = await fetch(`http://127.0.0.1:${listener.port}/ipfs/${cid}`);
   return Buffer.from(await response.arrayBuffer());
 }
 
@@ -40,11 +40,11 @@ describe('an upload', () => {
     ['50 MB', 50_000_000],
   ])('of %s has the reference CID, and is served unchanged', async (_what, length) => {
     const bytes = patterned(length);
-    const { status, body } = await door.upload(bytes);
+    const { status, body } = await listener.upload(bytes);
     const cid = await cidOf(bytes);
     expect([status, body]).toEqual([200, { cid, uri: `/ipfs/${cid}` }]);
     expect((await fetched(cid)).equals(bytes)).toBe(true);
-    expect(door.onDisk()).toEqual([cid, `${cid}.json`]);
+    expect(listener.onDisk()).toEqual([cid, `${cid}.json`]);
   });
 
   it('of 100 MiB takes no more memory than one of 10', async () => {
@@ -55,12 +55,12 @@ describe('an upload', () => {
       const every = Math.ceil(length / piece.length / LOOKS);
       let most = 0;
       let pieces = 0;
-      door.onPiece = () => {
+      listener.onPiece = () => {
         if (pieces++ % every !== 0) return;
         collectGarbage();
         most = Math.max(most, process.memoryUsage().arrayBuffers);
       };
-      expect((await door.upload(piece, length)).status).toBe(200);
+      expect((await listener.upload(piece, length)).status).toBe(200);
       return most;
     };
     const small = await heldMost(10 * MIB);
@@ -71,54 +71,60 @@ describe('an upload', () => {
 
   it('of the same bytes, twice at once, is stored once', async () => {
     const bytes = patterned(3 * MIB + 5);
-    const answers = await Promise.all([door.upload(bytes), door.upload(bytes), door.upload(bytes)]);
+    const answers = await Promise.all([
+      listener.upload(bytes),
+      listener.upload(bytes),
+      listener.upload(bytes),
+    ]);
     const cid = await cidOf(bytes);
     expect(answers.map(({ body }) => body.cid)).toEqual([cid, cid, cid]);
-    expect([door.onDisk(), door.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
+    expect([listener.onDisk(), listener.storage.fileStore.files]).toEqual([[cid, `${cid}.json`], 1]);
   });
 
   it('that is aborted leaves nothing behind', async () => {
     for (const sent of [1, 100_000, 3 * MIB]) {
-      const socket = door.connect();
+      const socket = listener.connect();
       const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
       socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 9999999\r\n\r\n`);
       socket.write(HEAD);
       socket.write(patterned(sent));
-      const comings = (): number => door.storage.uploads.streaming;
+      const comings = (): number => listener.storage.uploads.streaming;
       await expect.poll(comings).toBe(1);
       await expect.poll(() => socket.writableLength).toBe(0);
       socket.destroy();
       await expect.poll(comings).toBe(0);
-      expect(door.onDisk()).toEqual([]);
+      expect(listener.onDisk()).toEqual([]);
     }
-    expect([door.storage.fileStore.files, door.storage.fileStore.bytes, door.http.inFlight]).toEqual([
-      0, 0, 0,
-    ]);
+    expect([
+      listener.storage.fileStore.files,
+      listener.storage.fileStore.bytes,
+      listener.http.inFlight,
+    ]).toEqual([0, 0, 0]);
   });
 
   it('into a full store is rejected and leaves nothing behind', async () => {
-    await door.stop();
-    door = await StorageServer.start({ totalMaxBytes: 5 * MIB });
+    await listener.stop();
+    listener = await StorageServer.start({ totalMaxBytes: 5 * MIB });
     const first = patterned(4 * MIB);
-    expect((await door.upload(first)).status).toBe(200);
-    const full = await door.upload(patterned(2 * MIB));
+    expect((await listener.upload(first)).status).toBe(200);
+    const full = await listener.upload(patterned(2 * MIB));
     expect([full.status, full.body]).toMatchObject([
       507,
       { success: false, error: { code: 'STORAGE_FULL' } },
     ]);
-    expect((await door.upload(first)).status).toBe(200);
-    expect(door.onDisk()).toHaveLength(2);
+    expect((await listener.upload(first)).status).toBe(200);
+    expect(listener.onDisk()).toHaveLength(2);
   });
 
   it('above the size limit is rejected while it arrives', async () => {
-    await door.stop();
-    door = await StorageServer.start({ fileMaxBytes: 2 * MIB });
-    const socket = door.connect();
+    await listener.stop();
+    listener = await StorageServer.start({ fileMaxBytes: 2 * MIB });
+    const socket = listener.connect();
     const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
     socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 99999999\r\n\r\n`);
     socket.write(HEAD);
     socket.write(patterned(4 * MIB));
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 413 .*"FILE_TOO_LARGE"/s);
-    expect(door.onDisk()).toEqual([]);
+    expect(listener.onDisk()).toEqual([]);
   });
 });

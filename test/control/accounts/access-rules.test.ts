@@ -144,7 +144,7 @@ async function fill({ db }: Store): Promise<void> {
 }
 
 /** Allowed, or the status of the refusal. */
-async function told(
+async function reported(
   store: Store,
   name: ContractName,
   caller: ApiCaller,
@@ -171,14 +171,14 @@ async function told(
   }
 }
 
-describeOnBothStores('who may ask what', ({ open }) => {
+describeOnBothStores('access to routes', ({ open }) => {
   it('matches the table for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
     const wrong: string[] = [];
     for (const name of Object.keys(contract) as ContractName[]) {
       for (const [letter, caller] of Object.entries(callers)) {
-        const is = await told(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
+        const is = await reported(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
         if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} is told ${is}`);
       }
     }
@@ -193,11 +193,11 @@ describeOnBothStores('who may ask what', ({ open }) => {
       name.includes('{customer}'),
     );
     for (const name of ofCustomers) {
-      expect([name, await told(store, name, callers.m as ApiCaller, 'acme')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.M as ApiCaller, 'acme')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.w as ApiCaller, 'nowhere')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
-      expect([name, await told(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
+      expect([name, await reported(store, name, callers.m as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.M as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.w as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await reported(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
     }
   });
 
@@ -205,14 +205,14 @@ describeOnBothStores('who may ask what', ({ open }) => {
     const store = await open();
     await fill(store);
     const remove = 'DELETE /customers/{customer}/members/{user}';
-    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
-    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
+    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
+    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
     // Otherwise a suspended owner could continue with another customer.
-    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
-    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
-    expect(await told(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
+    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
+    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
+    expect(await reported(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
     expect(
-      await told(
+      await reported(
         store,
         'PATCH /customers/{customer}/members/{user}',
         callers.v as ApiCaller,

@@ -15,14 +15,14 @@ import {
 const TAIL = '/api/v1/customers/house/logs/tail';
 const here = (address: string) => ({ address });
 
-describeOnBothStores('a place at the control API', ({ open }) => {
-  let house: AccountsFixture;
+describeOnBothStores('a slot of the control API', ({ open }) => {
+  let fixture: AccountsFixture;
   let operator: Browser;
   const open_: AbortController[] = [];
 
   beforeEach(async () => {
-    house = await openAccountsFixture(await open());
-    operator = await firstOperator(house);
+    fixture = await openAccountsFixture(await open());
+    operator = await firstOperator(fixture);
   });
   afterEach(() => {
     for (const one of open_.splice(0)) one.abort();
@@ -30,9 +30,9 @@ describeOnBothStores('a place at the control API', ({ open }) => {
 
   function httpOf(options: Partial<ControlApiOptions>): HttpApi {
     return new HttpApi({
-      api: house.api,
-      identify: (request, { address }) => house.signIn.identify(request, address),
-      signIn: house.signIn.guard,
+      api: fixture.api,
+      identify: (request, { address }) => fixture.signIn.identify(request, address),
+      signIn: fixture.signIn.guard,
       options,
     });
   }
@@ -97,7 +97,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
 
   it('of a live log ends when the right is revoked', async () => {
     const http = httpOf({ recheckMs: 10 });
-    const viewer = await joinByInvitation(house, operator, 'house', `tail-${house.email}`, 'viewer');
+    const viewer = await joinByInvitation(fixture, operator, 'house', `tail-${fixture.email}`, 'viewer');
     const { json } = await viewer.get('/api/v1/me');
     const made = await operator.post('/api/v1/customers/house/tokens', {
       name: 'follower',
@@ -106,12 +106,12 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     });
     expect(made.status).toBe(200);
     const second = new Browser(http, '192.0.2.1', ORIGIN);
-    await second.signIn(`tail-${house.email}`);
+    await second.signIn(`tail-${fixture.email}`);
     const tails = {
       removed: (await follow(http, viewer)).text(),
       signedOut: (await follow(http, second)).text(),
       revoked: (await follow(http, operator, made.json.secret)).text(),
-      kept: (await follow(http, operator)).body?.getReader(),
+      retained: (await follow(http, operator)).body?.getReader(),
     };
     await second.signOut();
     await tails.signedOut;
@@ -122,7 +122,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
     const { id } = made.json.token as unknown as { id: string };
     expect((await operator.send('DELETE', `/api/v1/customers/house/tokens/${id}`)).status).toBe(200);
     await tails.revoked;
-    const first = await tails.kept?.read();
+    const first = await tails.retained?.read();
     expect([first?.done, Buffer.from(first?.value ?? []).toString()]).toEqual([false, ': here\n\n']);
   });
 
@@ -133,11 +133,11 @@ describeOnBothStores('a place at the control API', ({ open }) => {
       followerTailsMax: 2,
       operatorTailsKept: 1,
     });
-    Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+    Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
     const http = httpOf({});
     const viewers = [];
     for (const name of ['a', 'b', 'c'])
-      viewers.push(await joinByInvitation(house, operator, 'house', `${name}-${house.email}`, 'viewer'));
+      viewers.push(await joinByInvitation(fixture, operator, 'house', `${name}-${fixture.email}`, 'viewer'));
     const [anna, bert, cora] = viewers as [Browser, Browser, Browser];
     const status = async (who: Browser) => (await follow(http, who)).status;
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 429]);
@@ -149,8 +149,8 @@ describeOnBothStores('a place at the control API', ({ open }) => {
 
   it('for streams is shared between callers, with extra ones for the operator', async () => {
     const http = httpOf({ streamsMax: 3, callerStreamsMax: 2 });
-    const anna = await joinByInvitation(house, operator, 'house', `s-${house.email}`, 'viewer');
-    const bert = await joinByInvitation(house, operator, 'house', `t-${house.email}`, 'viewer');
+    const anna = await joinByInvitation(fixture, operator, 'house', `s-${fixture.email}`, 'viewer');
+    const bert = await joinByInvitation(fixture, operator, 'house', `t-${fixture.email}`, 'viewer');
     const status = async (who: Browser) => (await follow(http, who)).status;
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 503]);
     expect([await status(bert), await status(bert)]).toEqual([200, 503]);
@@ -166,7 +166,7 @@ describeOnBothStores('a place at the control API', ({ open }) => {
         followerTailsMax: 2,
         operatorTailsKept: 0,
       });
-      Object.assign(house.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
+      Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
       const http = httpOf({ streamsMax: 2, callerStreamsMax: 2, heartbeatMs: 60_000, recheckMs: 60_000 });
       const url = `/api/v1/customers/house/${path}`;
       const begun = vi.spyOn(globalThis, 'setInterval');

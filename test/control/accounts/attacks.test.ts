@@ -66,15 +66,15 @@ const bodies = [
 
 describeOnBothStores('an attack', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
-  let house: AccountsFixture;
+  let fixture: AccountsFixture;
   let operator: Browser;
   let viewer: Browser;
 
   beforeEach(async () => {
     place ??= fresh();
-    house = await openAccountsFixture(await open(await place));
-    operator = await firstOperator(house);
-    viewer = await joinByInvitation(house, operator, 'house', `viewer-${house.email}`, 'viewer');
+    fixture = await openAccountsFixture(await open(await place));
+    operator = await firstOperator(fixture);
+    viewer = await joinByInvitation(fixture, operator, 'house', `viewer-${fixture.email}`, 'viewer');
   });
 
   it('from another page or program cannot change anything with the cookie of a user', async () => {
@@ -95,8 +95,8 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
         name,
         403,
       ]);
-      const log = { email: house.email, password: PASSWORD };
-      const entry = await house.browser().post('/api/auth/sign-in/email', log, { headers });
+      const log = { email: fixture.email, password: PASSWORD };
+      const entry = await fixture.browser().post('/api/auth/sign-in/email', log, { headers });
       expect([name, entry.status]).toEqual([name, 403]);
     }
     expect((await operator.get('/api/v1/customers')).status).toBe(200);
@@ -124,7 +124,7 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
       const update = await viewer.post('/api/auth/update-user', { name: 'Vera', ...fields });
       expect([update.status, update.json.error.code]).toEqual([422, 'INVALID_FIELDS']);
     }
-    const token = await house.inviteOperator();
+    const token = await fixture.inviteOperator();
     const signUp = {
       name: 'x',
       email: 'x@example.com',
@@ -132,7 +132,7 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
       invitation: token,
       isOperator: true,
     };
-    expect((await house.browser().post('/api/auth/sign-up/email', signUp)).status).toBe(422);
+    expect((await fixture.browser().post('/api/auth/sign-up/email', signUp)).status).toBe(422);
     expect((await viewer.get('/api/v1/me')).json.user).toMatchObject({ isOperator: false });
     expect((await viewer.get('/api/v1/customers')).status).toBe(403);
   });
@@ -172,7 +172,7 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
       expect((await operator.get(`/api/v1/audit?cursor=${cursor}`)).status).toBe(422);
     const kinds = [
       { email: { $ne: null }, password: PASSWORD },
-      { email: house.email, password: ['x'] },
+      { email: fixture.email, password: ['x'] },
       { email: 7 },
     ];
     for (const body of kinds)
@@ -180,20 +180,20 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
   });
 
   it('gets an explanation without internal details', async () => {
-    const { headers, json } = await house.browser().get('/api/v1/customers');
+    const { headers, json } = await fixture.browser().get('/api/v1/customers');
     expect(json.error.requestId).toBe(headers.get('x-request-id'));
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('access-control-allow-origin')).toBeNull();
-    await house.store.db.schema.alterTable('customer').renameTo('customer_away').execute();
+    await fixture.store.db.schema.alterTable('customer').renameTo('customer_away').execute();
     const broken = await operator.get('/api/v1/customers').finally(() =>
-      house.store.db.schema
+      fixture.store.db.schema
         .alterTable('customer_away' as 'customer')
         .renameTo('customer')
         .execute(),
     );
     expect([broken.status, broken.json.error.code]).toEqual([500, 'INTERNAL']);
     expect(broken.text).not.toMatch(/customer_away|no such table|relation|sql/i);
-    expect(house.logged.join('')).toContain(broken.json.error.requestId);
+    expect(fixture.logged.join('')).toContain(broken.json.error.requestId);
   });
 });

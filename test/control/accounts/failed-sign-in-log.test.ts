@@ -20,7 +20,7 @@ const linesOf = async ({ db }: Store): Promise<unknown[]> =>
       .execute()
   ).map(({ detail }) => JSON.parse(detail) as unknown);
 
-describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer }) => {
+describeOnBothStores('the audit log of failed sign-ins', ({ open, defer }) => {
   const begin = async (intervalMs?: number) => {
     const store = await open();
     const lines: string[] = [];
@@ -39,10 +39,10 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
 
   it('has one entry per account and one for all unknown ones, whatever the number of attempts, and wakes no gateway', async () => {
     const { store, refused, lines } = await begin();
-    let heard = 0;
-    const watch = store.watch?.(() => heard++) ?? null;
-    const ask = () => watch?.db.selectFrom('change_counter').select('version').execute();
-    await ask();
+    let observed = 0;
+    const watch = store.watch?.(() => observed++) ?? null;
+    const invoke = () => watch?.db.selectFrom('change_counter').select('version').execute();
+    await invoke();
     for (let i = 0; i < 1_000; i++) {
       refused.record(PATH, 'a@example.com', noRequestMetadata);
       refused.record(PATH, 'b@example.com', noRequestMetadata);
@@ -50,7 +50,7 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
       refused.record(PATH, null, noRequestMetadata);
     }
     await refused.stop();
-    await ask();
+    await invoke();
     await watch?.close();
     expect(await linesOf(store)).toEqual([
       { path: PATH, account: 'a@example.com', count: 1 },
@@ -58,7 +58,7 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
       { path: PATH, account: 'b@example.com', count: 1_000 },
       { path: PATH, count: 2_000 },
     ]);
-    expect([heard, lines]).toEqual([0, []]);
+    expect([observed, lines]).toEqual([0, []]);
   });
 
   it('gets the rest later', async () => {
@@ -72,6 +72,6 @@ describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer
     await store.close();
     refused.record(PATH, 'a@example.com', noRequestMetadata);
     await refused.stop();
-    expect(lines.join()).toContain('missing from the audit log');
+    expect(lines.join()).toContain('could not be written to the audit log');
   });
 });

@@ -61,15 +61,15 @@ async function enableTotp(browser: Browser): Promise<Totp> {
   return { uri: json.totpURI, codes: json.backupCodes, code };
 }
 
-describeOnBothStores('signing in', ({ open, fresh }) => {
+describeOnBothStores('sign-in', ({ open, fresh }) => {
   let place: ReturnType<typeof fresh> | null = null;
-  const house = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
+  const fixture = async (options?: Parameters<typeof openAccountsFixture>[1]): Promise<AccountsFixture> => {
     place ??= fresh();
     return openAccountsFixture(await open(await place), options);
   };
 
   it('starts with a setup link that works once and creates the operator', async () => {
-    const one = await house();
+    const one = await fixture();
     const browser = one.browser();
     const token = await one.inviteOperator();
     expect((await browser.get('/api/v1/me')).json.service.needsSetup).toBe(true);
@@ -95,17 +95,17 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('reports the required password length', async () => {
-    const one = await firstOperator(await house());
+    const one = await firstOperator(await fixture());
     const { status, json } = await one.post('/api/auth/change-password', {
       currentPassword: PASSWORD,
       newPassword: 'x',
     });
     expect([status, json.error.code]).toEqual([400, 'PASSWORD_TOO_SHORT']);
-    expect(json.error.message).toMatch(/^a password has \d+ to \d+ characters$/);
+    expect(json.error.message).toMatch(/^A password must have \d+ to \d+ characters$/);
   });
 
   it('rejects an email target without mail configuration, with a remedy', async () => {
-    const one = await house();
+    const one = await fixture();
     const operator = await firstOperator(one);
     const add = () =>
       operator.post('/api/v1/customers/house/notices', { kind: 'email', to: 'anna@example.com' });
@@ -113,11 +113,11 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     Object.assign(one.services, { mailer: null });
     const { status, json } = await add();
     expect([status, json.error.code]).toEqual([422, 'INVALID_FIELDS']);
-    expect(json.error.message).toMatch(/^.*kind: no mail is sent here.*\[mail\]/);
+    expect(json.error.message).toMatch(/^.*kind: No mail is configured.*\[mail\]/);
   });
 
   it('rejects expired links, and sign-up without a link', async () => {
-    const one = await house();
+    const one = await fixture();
     const token = await one.inviteOperator();
     expect((await one.browser().signUp(one.email, undefined)).json.error.code).toBe('NOT_INVITED');
     one.clock.now += 8 * 24 * 3_600_000;
@@ -126,18 +126,18 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('sets HttpOnly SameSite cookies, Secure over TLS', async () => {
-    const plain = await firstOperator(await house());
+    const plain = await firstOperator(await fixture());
     const [cookie] = plain.setCookies;
     expect(cookie).toMatch(/^solway\.session_token=/);
     expect(cookie).toMatch(/HttpOnly/i);
     expect(cookie).toMatch(/SameSite=Lax/i);
     expect(cookie).not.toMatch(/Secure/i);
-    const tls = await firstOperator(await house({ publicUrl: 'https://solway.test' }));
+    const tls = await firstOperator(await fixture({ publicUrl: 'https://solway.test' }));
     expect(tls.setCookies[0]).toMatch(/^__Secure-solway\.session_token=.*Secure/i);
   });
 
   it('answers alike for a wrong password and an unknown address, and audits both', async () => {
-    const one = await house();
+    const one = await fixture();
     const operator = await firstOperator(one);
     const wrong = await one.browser().signIn(one.email, 'not the password');
     const nobody = await one.browser().signIn('nobody@example.com', 'not the password');
@@ -157,7 +157,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('limits guessing by address and by account, and forgets after a while', async () => {
-    const one = await house({ limits: { hashesWaitingMax: 200 } });
+    const one = await fixture({ limits: { hashesWaitingMax: 200 } });
     const operator = await firstOperator(one);
     const guess = (address: string, email = one.email) =>
       one.browser(address).signIn(email, 'not the password');
@@ -176,7 +176,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('counts passwords tried by sign-up like sign-ins, and does not remember invented accounts', async () => {
-    const one = await house({ signUp: 'open' });
+    const one = await fixture({ signUp: 'open' });
     await firstOperator(one);
     for (let i = 0; i < 3; i++)
       expect((await one.browser(`198.51.100.${i}`).signIn(one.email, 'not the password')).status).toBe(401);
@@ -194,7 +194,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('counts an IPv6 /64 as one address, and audits the full address', async () => {
-    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+    const one = await fixture({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     const operator = await firstOperator(one);
     const guess = async (address: string, i: number) =>
       (await one.browser(address).signIn(`user${i}@example.com`, 'not the password')).status;
@@ -207,7 +207,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('does not reset failed attempts at other accounts after a successful sign-in', async () => {
-    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+    const one = await fixture({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     await firstOperator(one);
     const thief = one.browser('203.0.113.30');
     const guess = async (email: string) => (await thief.signIn(email, 'not the password')).status;
@@ -218,7 +218,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('admits a user from a known address despite failures from others', async () => {
-    const one = await house();
+    const one = await fixture();
     await firstOperator(one);
     const home = '203.0.113.20';
     await one.browser(home).signIn(one.email);
@@ -234,7 +234,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   it('reports a retry time while the hash queue is full, and still counts failures', async () => {
     const gates: (() => void)[] = [];
     const slow = { isOn: false };
-    const one = await house({
+    const one = await fixture({
       limits: { hashesMax: 1, hashesWaitingMax: 0 },
       beforeHash: () => (slow.isOn ? new Promise<void>((open) => gates.push(open)) : Promise.resolve()),
     });
@@ -262,7 +262,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('validates names as at sign-up', async () => {
-    const browser = await firstOperator(await house());
+    const browser = await firstOperator(await fixture());
     const rename = (name: unknown) => browser.post('/api/auth/update-user', { name });
     for (const name of ['', 'x'.repeat(65), 'a\r\nBcc: b@example.com', { a: 1 }, 7, undefined]) {
       const { status, json } = await rename(name);
@@ -273,7 +273,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('revokes other sessions on a password change, lists sessions and revokes single ones', async () => {
-    const one = await house();
+    const one = await fixture();
     const here = await firstOperator(one);
     const [phone, desk] = [one.browser(), one.browser()];
     await phone.signIn(one.email);
@@ -296,7 +296,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
-    const one = await house();
+    const one = await fixture();
     await firstOperator(one);
     const victim = one.browser();
     victim.cookies.set('solway.session_token', 'chosen-by-a-stranger.c2lnbmF0dXJl');
@@ -309,7 +309,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('requires the second factor if enabled, and accepts each code once', async () => {
-    const one = await house();
+    const one = await fixture();
     const { uri, codes } = await enableTotp(await firstOperator(one));
     const browser = one.browser();
     expect((await browser.signIn(one.email)).json).toMatchObject({ twoFactorRedirect: true });
@@ -330,7 +330,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('rejects the setup code at the first sign-in', async () => {
-    const one = await house();
+    const one = await fixture();
     const { uri, code } = await enableTotp(await firstOperator(one));
     const thief = one.browser();
     await thief.signIn(one.email);
@@ -362,23 +362,23 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
     ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
   ])('skips the second factor in trusted browsers until %s', async (_, change) => {
-    const one = await house();
+    const one = await fixture();
     const own = await firstOperator(one);
     const { uri } = await enableTotp(own);
     const lent = one.browser('198.51.100.9');
     await lent.signIn(one.email);
     const given = { code: totp(uri, Date.now() + 30_000), trustDevice: true };
     expect((await lent.post('/api/auth/two-factor/verify-totp', given)).status).toBe(200);
-    const isAsked = async (password?: string) =>
+    const isRequested = async (password?: string) =>
       (await lent.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
-    expect(await isAsked()).toBe(false);
+    expect(await isRequested()).toBe(false);
     await change(own, one);
-    expect([await isAsked(), await isAsked(NEXT_PASSWORD)]).toContain(true);
+    expect([await isRequested(), await isRequested(NEXT_PASSWORD)]).toContain(true);
     expect((await lent.get('/api/v1/customers')).status).toBe(401);
   });
 
   it('locks an account after too many wrong codes', async () => {
-    const one = await house();
+    const one = await fixture();
     await enableTotp(await firstOperator(one));
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
@@ -395,7 +395,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('mails a reset link to existing accounts, and answers alike for unknown ones', async () => {
-    const one = await house({ publicUrl: 'https://solway.test' });
+    const one = await fixture({ publicUrl: 'https://solway.test' });
     const operator = await firstOperator(one);
     const browser = one.browser('198.51.100.20');
     const known = await browser.post('/api/auth/request-password-reset', { email: one.email });
@@ -411,7 +411,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('lets anybody sign up if open, each with a customer', async () => {
-    const one = await house({ signUp: 'open', limits: { customersPerUserMax: 1 } });
+    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
     const anna = one.browser();
     expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
     expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
@@ -433,7 +433,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('does not let the owner of a suspended customer create another', async () => {
-    const one = await house({ signUp: 'open' });
+    const one = await fixture({ signUp: 'open' });
     const dora = one.browser();
     await dora.signUp('dora@example.com', undefined);
     const { id } = (await dora.post('/api/v1/customers', { name: 'Dora & Co' })).json;
@@ -448,7 +448,7 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
   });
 
   it('stores no password, token, seed or code in plain text', async () => {
-    const one = await house();
+    const one = await fixture();
     const browser = await firstOperator(one);
     const { uri, codes } = await enableTotp(browser);
     const { secret } = (await browser.post('/api/v1/tokens', { name: 'ci' })).json;
@@ -459,8 +459,8 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     const seed = new URL(uri).searchParams.get('secret') ?? '';
     const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
     secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
-    const kept = `${await dump(one.store)}${one.logged.join('\n')}`;
+    const retained = `${await dump(one.store)}${one.logged.join('\n')}`;
     expect(secrets.every((text) => text.length > 5)).toBe(true);
-    expect(secrets.filter((text) => kept.includes(text))).toEqual([]);
+    expect(secrets.filter((text) => retained.includes(text))).toEqual([]);
   });
 });

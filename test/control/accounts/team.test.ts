@@ -18,21 +18,21 @@ let count = 0;
 
 describeOnBothStores('a team', ({ open, fresh }) => {
   let place: Promise<OpenOptions> | null = null;
-  let house: AccountsFixture;
+  let fixture: AccountsFixture;
   let operator: Browser;
   let customer: string;
   const at = (path: string): string => `/api/v1/customers/${customer}${path}`;
   const name = (role: string): string => `${role}${count}@example.com`;
   const join = (role: string): Promise<Browser> =>
-    joinByInvitation(house, operator, customer, name(role), role);
+    joinByInvitation(fixture, operator, customer, name(role), role);
   const idOf = async (browser: Browser): Promise<string> => (await browser.get('/api/v1/me')).json.user.id;
   const lines = async (browser: Browser = operator): Promise<LooseJson> =>
     (await browser.get(at('/audit'))).json.items;
 
   beforeEach(async () => {
     place ??= fresh();
-    house = await openAccountsFixture(await open(await place));
-    operator = await firstOperator(house);
+    fixture = await openAccountsFixture(await open(await place));
+    operator = await firstOperator(fixture);
     customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
   });
 
@@ -43,7 +43,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const token = tokenIn(made.json.link);
     const other = await join('viewer');
     expect((await other.accept(token)).json.error.code).toBe('OTHER_ADDRESS');
-    const dora = house.browser();
+    const dora = fixture.browser();
     expect((await dora.signUp('mallory@example.com', token)).json.error.code).toBe('OTHER_ADDRESS');
     expect((await dora.signUp('dora@example.com', token)).status).toBe(200);
     expect((await dora.accept(token)).json.id).toBe(customer);
@@ -59,7 +59,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(accepted?.requestId).toMatch(/^[0-9a-f-]{36}$/);
     const { json } = await operator.post(at('/invitations'), { email: 'late@example.com', role: 'viewer' });
     await operator.send('DELETE', at(`/invitations/${json.invitation.id}`));
-    expect((await house.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
+    expect((await fixture.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
   });
 
   it('lets only owners appoint owners, and keeps at least one', async () => {
@@ -110,10 +110,10 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const admin = await join('admin');
     const id = await idOf(admin);
     const smaller = operator.send('PATCH', at(`/members/${id}`), { body: { role: 'viewer' } });
-    const asked = Array.from({ length: 12 }, (_, nth) =>
+    const requested = Array.from({ length: 12 }, (_, nth) =>
       admin.post(at('/invitations'), { email: `r${nth}@example.com`, role: 'admin' }),
     );
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(requested);
     expect((await smaller).status).toBe(200);
     const { invitations } = (await operator.get(at('/members'))).json;
     expect(invitations).toEqual([]);
@@ -121,10 +121,10 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   });
 
   it('has tokens whose grants expire with them', async () => {
-    const ends = house.clock.now + 60_000;
+    const ends = fixture.clock.now + 60_000;
     const made = await operator.post(at('/tokens'), { name: 'short', role: 'admin', expiresAt: ends });
     const by = { headers: { authorization: `Bearer ${made.json.secret}`, cookie: null } };
-    const program = house.browser();
+    const program = fixture.browser();
     const token = await program.send('POST', at('/tokens'), {
       ...by,
       body: { name: 'long', role: 'viewer' },
@@ -140,7 +140,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   it('keeps an owner when two leave concurrently', async () => {
     const [one, two] = [
       await join('owner'),
-      joinByInvitation(house, operator, customer, name('second'), 'owner'),
+      joinByInvitation(fixture, operator, customer, name('second'), 'owner'),
     ];
     const owners = [one, await two];
     await owners[0]?.send('DELETE', at(`/members/${await idOf(operator)}`));
@@ -157,7 +157,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
     expect(secret).toMatch(/^svc_admin_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
     expect((await admin.get(at('/tokens'))).text).not.toContain(secret);
-    const program = house.browser();
+    const program = fixture.browser();
     const as = (bearer: string) => ({
       headers: { authorization: `Bearer ${bearer}`, origin: null, 'x-solway': null },
     });
@@ -171,7 +171,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
       customers: [{ id: customer }],
     });
     expect((await admin.get(at('/tokens'))).json.tokens).toMatchObject([
-      { id: token.id, lastUsedAt: house.clock.now },
+      { id: token.id, lastUsedAt: fixture.clock.now },
     ]);
     const changed = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
     for (const wrong of [changed, secret.replace('admin', 'rpc'), 'svc_admin_live_', ''])
@@ -179,26 +179,26 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     await admin.send('DELETE', at(`/tokens/${token.id}`));
     expect((await program.get(at(''), as(secret))).status).toBe(401);
     const short = (
-      await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: house.clock.now + 1_000 })
+      await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: fixture.clock.now + 1_000 })
     ).json;
     expect((await program.get(at(''), as(short.secret))).status).toBe(200);
-    house.clock.now += 1_000;
+    fixture.clock.now += 1_000;
     expect((await program.get(at(''), as(short.secret))).status).toBe(401);
   });
 
   it('accepts valid tokens despite invalid ones from the same address', async () => {
     const { secret } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
-    const program = house.browser('2001:db8::1');
-    const ask = async (authorization: string): Promise<number> =>
+    const program = fixture.browser('2001:db8::1');
+    const invoke = async (authorization: string): Promise<number> =>
       (await program.get(at(''), { headers: { authorization } })).status;
     const statuses: number[] = [];
     for (let i = 0; i < 25; i++) {
       program.address = `2001:db8::${i + 1}`;
-      statuses.push(await ask('Bearer svc_admin_live_x'));
+      statuses.push(await invoke('Bearer svc_admin_live_x'));
     }
     expect(new Set(statuses.slice(0, 20))).toEqual(new Set([401]));
     expect(statuses.at(-1)).toBe(429);
-    expect(await ask(`Bearer ${secret}`)).toBe(200);
+    expect(await invoke(`Bearer ${secret}`)).toBe(200);
     const basic = { headers: { authorization: 'Basic YTpi' } };
     expect((await operator.get(at(''), basic)).status).toBe(200);
     expect((await program.get(at(''), basic)).json.error.code).toBe('NOT_SIGNED_IN');
@@ -219,10 +219,10 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const { link: small } = await make('/invitations', { email: 'small@example.com', role: 'viewer' });
     const { secret: theirs } = (await owner.post(at('/tokens'), { name: 'theirs', role: 'owner' })).json;
     const works = async (secret: string) =>
-      (await house.browser().get(at(''), bearer(secret))).status === 200;
+      (await fixture.browser().get(at(''), bearer(secret))).status === 200;
     const secrets = [first, second, look].map(({ secret }) => secret);
     const opens = async (of: string) =>
-      (await house.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
+      (await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
     const member = at(`/members/${await idOf(admin)}`);
     await owner.send('PATCH', member, { body: { role: 'developer' } });
     expect(await Promise.all([...secrets.map(works), opens(link), opens(small)])).toEqual([
@@ -232,12 +232,12 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     await owner.send('DELETE', member);
     expect(await Promise.all([...secrets, theirs].map(works))).toEqual([false, false, false, true]);
     expect(await opens(small)).toBe(false);
-    const told = (await lines(owner)).filter(
+    const reported = (await lines(owner)).filter(
       ({ action, actor }) =>
         actor === `user:${name('owner')}` && ['token.end', 'invitation.delete'].includes(action),
     );
-    expect(told).toHaveLength(5);
-    expect(told[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
+    expect(reported).toHaveLength(5);
+    expect(reported[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
   });
 
   it('lets only owners revoke tokens of owners', async () => {
@@ -264,7 +264,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
       expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
     const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
-    expect((await house.browser().get(at(''), sent)).status).toBe(200);
+    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
   });
 
   it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {
@@ -272,14 +272,14 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const second = await join('owner');
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
     await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
-    const before = await newestVersion(house.store);
+    const before = await newestVersion(fixture.store);
     expect((await owner.send('PATCH', at(''), { body: { state: 'suspended' } })).status).toBe(403);
     expect((await owner.send('PATCH', at(''), { body: { planId: 'default' } })).status).toBe(403);
     expect((await operator.send('PATCH', at(''), { body: { state: 'suspended' } })).json.state).toBe(
       'suspended',
     );
     const states = [];
-    for await (const page of keysOfPlansChangedAfter(house.store, before, 100))
+    for await (const page of keysOfPlansChangedAfter(fixture.store, before, 100))
       states.push(...page.map((key) => key.status));
     expect(states).toEqual(['disabled']);
     expect((await owner.get(at('/members'))).status).toBe(200);
@@ -293,7 +293,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
       'CUSTOMER_SUSPENDED',
     );
     const bearer = { headers: { authorization: `Bearer ${secret}` } };
-    expect((await house.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
+    expect((await fixture.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
       403,
     );
     expect((await operator.send('PATCH', at(''), { body: { state: 'active' } })).status).toBe(200);
@@ -317,11 +317,11 @@ describeOnBothStores('a team', ({ open, fresh }) => {
       .split('\n')
       .map((line) => JSON.parse(line) as LooseJson);
     expect(exported.toReversed()).toEqual(whole);
-    const { db } = house.store;
+    const { db } = fixture.store;
     await expect(db.updateTable('audit').set({ actor: 'nobody' }).execute()).rejects.toThrow('append-only');
     await expect(db.deleteFrom('audit').execute()).rejects.toThrow('append-only');
     const around =
-      house.store.dialect === 'postgres'
+      fixture.store.dialect === 'postgres'
         ? 'truncate audit'
         : "insert or replace into audit select * from audit where actor <> ''";
     await expect(sql.raw(around).execute(db)).rejects.toThrow('append-only');
@@ -333,7 +333,7 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const make = async (secret: string | null, label: string): Promise<LooseJson> => {
       const body = { name: label, role: 'admin' };
       if (secret === null) return (await operator.post(at('/tokens'), body)).json;
-      return (await house.browser().send('POST', at('/tokens'), { body, ...asToken(secret) })).json;
+      return (await fixture.browser().send('POST', at('/tokens'), { body, ...asToken(secret) })).json;
     };
     const end = (id: string, query: string) => operator.send('DELETE', at(`/tokens/${id}${query}`));
     const alive = async (): Promise<string[]> =>
@@ -345,18 +345,20 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     await make(other.secret, 'left');
     const invitation = { email: 'guest@example.com', role: 'viewer' };
     const { link } = (
-      await house.browser().send('POST', at('/invitations'), { body: invitation, ...asToken(child.secret) })
+      await fixture.browser().send('POST', at('/invitations'), { body: invitation, ...asToken(child.secret) })
     ).json;
     expect((await end(other.token.id, '')).json).toEqual({ done: true, made: 0 });
     expect(await alive()).toEqual(['child', 'first', 'grandchild', 'left']);
     expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 3 });
     expect(await alive()).toEqual(['left']);
-    expect((await house.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
+    expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
       404,
     );
-    const told = (await lines()).filter(({ action }) => /^(token|invitation)\.(end|delete)$/.test(action));
+    const reported = (await lines()).filter(({ action }) =>
+      /^(token|invitation)\.(end|delete)$/.test(action),
+    );
     expect(
-      told
+      reported
         .map(({ detail }) => detail.name ?? detail.email)
         .slice(0, 4)
         .toSorted(),
@@ -364,31 +366,31 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   });
 
   it('of operators keeps at least one, and revokes rights at once', async () => {
-    const second = await firstOperator(house, `second-${house.email}`);
+    const second = await firstOperator(fixture, `second-${fixture.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(200);
     const { secret: everywhere } = (await second.post('/api/v1/tokens', { name: 'all' })).json;
     const { secret: acme } = (await second.post(at('/tokens'), { name: 'ours', role: 'owner' })).json;
     const { link } = (await second.post('/api/v1/operators/invitations', { email: 'third@example.com' }))
       .json;
     const works = async (secret: string) =>
-      (await house.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
+      (await fixture.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([200, 200]);
-    const office = { store: house.store, actor: 'cli:test', invitationMs: 1, now: () => house.clock.now };
-    await removeOperator(office, `second-${house.email}`);
+    const office = { store: fixture.store, actor: 'cli:test', invitationMs: 1, now: () => fixture.clock.now };
+    await removeOperator(office, `second-${fixture.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(403);
     expect((await second.get('/api/v1/customers/house')).status).toBe(404);
     expect(await Promise.all([everywhere, acme].map(works))).toEqual([401, 401]);
-    expect((await house.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
+    expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
       404,
     );
     expect((await lines()).filter(({ action }) => action === 'token.end')).toMatchObject([
       { actor: 'cli:test', detail: { name: 'ours' } },
     ]);
-    const emails = (await listOperators(house.store)).map(({ email }) => email);
-    expect(emails).toContain(house.email);
-    expect(emails).not.toContain(`second-${house.email}`);
-    for (const email of emails.filter((one) => one !== house.email)) await removeOperator(office, email);
-    await expect(removeOperator(office, house.email)).rejects.toThrow('keeps an operator');
+    const emails = (await listOperators(fixture.store)).map(({ email }) => email);
+    expect(emails).toContain(fixture.email);
+    expect(emails).not.toContain(`second-${fixture.email}`);
+    for (const email of emails.filter((one) => one !== fixture.email)) await removeOperator(office, email);
+    await expect(removeOperator(office, fixture.email)).rejects.toThrow('last operator');
     await expect(removeOperator(office, 'nobody@example.com')).rejects.toThrow('no such operator');
   });
 });

@@ -65,7 +65,7 @@ const lastAudit = async (store: Store) => {
   return { ...row, detail: JSON.parse(row.detail) as Record<string, unknown> };
 };
 
-describeOnBothStores('what a key may be used for', ({ open }) => {
+describeOnBothStores('key rules', ({ open }) => {
   it('are normalized and reach the gateways', async () => {
     const store = await open();
     const register = await registerOn(store);
@@ -92,7 +92,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       rules,
       addressPerSecond: 5,
       logsBodies: true,
-      neverBack: true,
+      monotonicReads: true,
       limits: { rpcPerSecond: 10, rpcBurst: 20 },
     });
   });
@@ -105,7 +105,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     expect(await create({ cidrs: ['192.0.2.0/33'] })).toEqual([
       'invalid',
       'cidrs',
-      'cidrs: "192.0.2.0/33" is no address and no range such as 192.0.2.0/24 or 2001:db8::/32',
+      'cidrs: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32',
     ]);
     for (const origin of [
       'app.example.com',
@@ -117,10 +117,10 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       expect(await create({ origins: [origin] })).toEqual([
         'invalid',
         'origins',
-        expect.stringContaining(`"${origin}" is no web origin such as https://app.example.com`),
+        expect.stringContaining(`"${origin}" is not a web origin such as https://app.example.com`),
       ]);
     expect((await create({ methods: ['getBalanse'] }))[2]).toContain(
-      'cannot call "getBalanse": write one such as',
+      'cannot call "getBalanse". Use a method such as',
     );
     expect((await create({ methods: ['zz*'] }))[2]).toContain('cannot call "zz*"');
     expect((await create({ product: 'grpc', methods: ['getBalance'] }))[2]).toContain(
@@ -128,13 +128,15 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     );
     expect((await create({ product: 'grpc', origins: ['https://a.example'] }))[1]).toBe('origins');
     expect((await create({ networks: [] }))[2]).toBe(
-      'networks is empty: name at least one, or leave it out to allow all',
+      'networks is empty. Name at least one, or leave the field out to allow all.',
     );
-    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain('more than the 100');
+    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain(
+      'the maximum is 100',
+    );
     expect(await create({ rate: { perSecond: 11, burst: 20 } })).toEqual([
       'invalid',
       'rate.perSecond',
-      'rate.perSecond is a whole number from 1 to the 10 of plan "default"',
+      'rate.perSecond: the rate limit in calls per second must be a whole number from 1 to 10, the maximum of plan "default"',
     ]);
     expect((await create({ rate: { perSecond: 1, burst: 21 } }))[1]).toBe('rate.burst');
     expect((await create({ addressPerSecond: 11 }))[1]).toBe('addressPerSecond');
@@ -146,7 +148,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
-      'a public key needs the web pages it is for',
+      'a public key needs the origins of its web pages',
     );
     const origins = ['https://app.example.com'];
     expect((await refusal(createKey(register, { ...options, product: 'fs', origins })))[1]).toBe('isPublic');
@@ -171,7 +173,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
   });
 });
 
-describeOnBothStores('a change of a key', ({ open }) => {
+describeOnBothStores('a key change', ({ open }) => {
   it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
     const store = await open();
     const clock = { now: 1_700_000_000_000 };
@@ -268,14 +270,14 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(await refusal(createKey(register, { product: 'rpc', name: 'z' }))).toEqual([
       'limit',
       null,
-      expect.stringContaining('there are 2 keys of this customer and no more are allowed: revoke some'),
+      expect.stringContaining('This customer has 2 keys, the maximum. Revoke keys'),
     ]);
     expect((await refusal(rotateKey(register, key.id)))[0]).toBe('limit');
-    const house: KeyRegister = { ...register, customerId: 'house' };
-    for (const name of ['a', 'b', 'c']) await createKey(house, { product: 'rpc', name });
+    const fixture: KeyRegister = { ...register, customerId: 'house' };
+    for (const name of ['a', 'b', 'c']) await createKey(fixture, { product: 'rpc', name });
     const others = { ...register, customerId: 'nobody' };
     expect((await refusal(createKey(others, { product: 'rpc', name: 'x' })))[2]).toContain(
-      'there is no customer',
+      'There is no customer',
     );
   });
 

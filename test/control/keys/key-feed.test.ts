@@ -61,7 +61,7 @@ function breakable(store: Store): { store: Store; away: boolean } {
   return state;
 }
 
-describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) => {
+describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
   async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
     const followed = await startFeed(store, options);
     defer(() => followed.feed.stop());

@@ -41,7 +41,7 @@ class Gateway extends KeyDirectory {
   }
 }
 
-describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server }) => {
+describeOnBothStores('a key change', ({ kind, fresh, open, defer, server }) => {
   async function cluster(cutsListen = false) {
     const place = await fresh();
     const register = await registerOn(await open(place), { now: Date.now, keysMax: 10_000 });

@@ -102,20 +102,20 @@ describeOnBothStores('keys', ({ open }) => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>
       createKey(register, { product: 'rpc', name: 'x', ...options }).catch((error) => error.message);
-    expect(await refusal({ name: ' ' })).toBe("a key's name is must have 1 to 64 printable characters");
+    expect(await refusal({ name: ' ' })).toBe('The name of a key must have 1 to 64 printable characters');
     expect(await refusal({ name: 'x'.repeat(65) })).toBe(
-      "a key's name is must have 1 to 64 printable characters",
+      'The name of a key must have 1 to 64 printable characters',
     );
     expect(await refusal({ name: 'a\u0000b' })).toBe(
-      "a key's name is must have 1 to 64 printable characters",
+      'The name of a key must have 1 to 64 printable characters',
     );
     expect(await refusal({ expiresAt: register.now() })).toBe('The expiry must be in the future');
     expect(await refusal({ planId: 'gold' })).toBe(
-      'there is no plan "gold": use one of default, or configure it',
+      'There is no plan "gold". Use one of default, or add it to the configuration.',
     );
     await createKey(register, { product: 'rpc', name: 'x' });
     expect(await refusal({})).toBe(
-      'there are 1 keys and no more are allowed: revoke some or raise keys.keys_max',
+      'The service has 1 keys, the maximum. Revoke keys or raise keys.keys_max.',
     );
     expect(await listKeys(register)).toHaveLength(1);
   });
@@ -130,10 +130,10 @@ describeOnBothStores('keys', ({ open }) => {
     await revokeKey(register, key.id);
     await make();
     clock.now += 30 * 24 * HOUR;
-    await expect(make()).rejects.toThrow('no more are allowed');
+    await expect(make()).rejects.toThrow('keys, the maximum');
     clock.now += 2 * HOUR;
     await make();
-    await expect(make()).rejects.toThrow('there are 2 keys');
+    await expect(make()).rejects.toThrow('The service has 2 keys');
   });
 
   it('are listed in pages, by product, without revoked ones by default', async () => {
@@ -201,7 +201,7 @@ describeOnBothStores('rotation', ({ open }) => {
     expect(await refusal()).toContain('it is disabled. Enable it first.');
     await revokeKey(register, key.id);
     expect(await refusal()).toContain('it is revoked. Create a new key.');
-    await expect(rotateKey(register, '11111111')).rejects.toThrow('there is no such key');
+    await expect(rotateKey(register, '11111111')).rejects.toThrow('There is no such key');
   });
 });
 
@@ -225,7 +225,7 @@ describeOnBothStores('the state of a key', ({ open }) => {
     expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
     await expect(enableKey(register, key.id)).rejects.toThrow('which is final. Create a new key');
     await expect(disableKey(register, key.id)).rejects.toThrow('which is final');
-    await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key that is being replaced can be');
+    await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key in rotation has an overlap');
   });
 
   it('is final once expired, disabled or not', async () => {

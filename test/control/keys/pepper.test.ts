@@ -32,11 +32,11 @@ describe('a pepper', () => {
 
   it.each([
     ['', 'is empty'],
-    ['short', 'is 32 to 1024 characters'],
-    [`1:short`, 'is 32 to 1024 characters'],
-    [`0:${OLD}`, 'is 32 to 1024 characters'],
+    ['short', 'has 32 to 1024 characters'],
+    [`1:short`, 'has 32 to 1024 characters'],
+    [`0:${OLD}`, 'has 32 to 1024 characters'],
     [`${OLD} ${NEW}`, 'without spaces'],
-    [`1:${OLD},1:${NEW}`, 'has two peppers of one version'],
+    [`1:${OLD},1:${NEW}`, 'has two peppers with the same version'],
     [Array.from({ length: 17 }, (_, index) => `${index + 1}:${OLD}`).join(), 'more than 16'],
   ])('is rejected without being shown when it reads %j', (text, words) => {
     const read = () => parsePeppers(text, 'SOLWAY_PEPPER');
@@ -67,7 +67,7 @@ describe('a pepper', () => {
   it.skipIf(process.getuid?.() === 0)('reports an unreadable file (skipped for root)', () => {
     createPepper(dataDir);
     chmodSync(pepperFile(dataDir), 0);
-    expect(() => findPeppers({ dataDir })).toThrow('cannot be read: let this user read it');
+    expect(() => findPeppers({ dataDir })).toThrow('cannot be read. Make it readable for this user');
   });
 });
 
@@ -95,7 +95,7 @@ describeOnBothStores('the pepper of a store', ({ open }) => {
     const store = await open();
     await openPeppers(store, { dataDir });
     rmSync(pepperFile(dataDir));
-    await expect(openPeppers(store, { dataDir })).rejects.toThrow('made with a pepper that is not here');
+    await expect(openPeppers(store, { dataDir })).rejects.toThrow('made with a pepper that is missing here');
     expect(existsSync(pepperFile(dataDir))).toBe(false);
   });
 
@@ -103,7 +103,7 @@ describeOnBothStores('the pepper of a store', ({ open }) => {
     const store = await open();
     await openPeppers(store, { dataDir });
     await expect(openPeppers(store, { dataDir, text: OLD })).rejects.toThrow(
-      'pepper version 1 is not the one the keys of this database were made with: give every machine',
+      'made with another pepper of version 1. Give every machine',
     );
   });
 

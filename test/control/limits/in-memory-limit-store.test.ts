@@ -76,14 +76,14 @@ describe.skipIf(redisProgram === null)(
       try {
         await exchange.start();
         await fc.assert(
-          fc.asyncProperty(steps, async (asked) => {
+          fc.asyncProperty(steps, async (requested) => {
             const book = new InMemoryLimitStore();
-            const said = book.execute(asked);
+            const said = book.execute(requested);
             const prefix = `${run++}:`;
-            const there = asked.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
-            const heard = asked.length === 0 ? [] : await exchange.execute(there);
-            expect(said.map((answer, at) => comparable(asked[at] as LimitCommand, answer))).toEqual(
-              heard.map((answer, at) => comparable(asked[at] as LimitCommand, answer)),
+            const there = requested.map((one) => ({ ...one, keys: one.keys.map((key) => prefix + key) }));
+            const observed = requested.length === 0 ? [] : await exchange.execute(there);
+            expect(said.map((answer, at) => comparable(requested[at] as LimitCommand, answer))).toEqual(
+              observed.map((answer, at) => comparable(requested[at] as LimitCommand, answer)),
             );
           }),
         );
@@ -113,11 +113,15 @@ describe('the in-memory limit store', () => {
 
   it('counts a repeated report once, with later use', () => {
     const { run } = bookAt();
-    const told = (who: string, telling: number, taken: number) =>
+    const reported = (who: string, telling: number, taken: number) =>
       run(step('rates', ['f'], who, 2, 0, telling, taken, taken, 5, 20));
-    told('a', 1, 4);
-    expect([told('a', 1, 4), told('b', 1, 3), told('a', 1, 6)]).toEqual([['4.000'], ['7.000'], ['9.000']]);
-    expect([told('a', 2, 6), told('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
+    reported('a', 1, 4);
+    expect([reported('a', 1, 4), reported('b', 1, 3), reported('a', 1, 6)]).toEqual([
+      ['4.000'],
+      ['7.000'],
+      ['9.000'],
+    ]);
+    expect([reported('a', 2, 6), reported('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
   });
 
   it('frees the connections of a silent or removed gateway', () => {

@@ -15,7 +15,7 @@ const key = {
   limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
 };
 
-describeOnBothStores('what was used of a month', ({ open }) => {
+describeOnBothStores('the used credits of a month', ({ open }) => {
   async function opened(): Promise<Store> {
     const store = await open();
     const plan = {

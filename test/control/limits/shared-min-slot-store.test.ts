@@ -19,8 +19,8 @@ const balance = callOf('getBalance', ['a', { commitment: 'confirmed' }]);
 
 /** A process with nodes at these slots, one after the other. */
 function processOver(exchange: LimitStore, ...slots: number[]) {
-  const floors = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
-  const sessions = new SessionMinSlots({}, floors);
+  const minSlots = new SharedMinSlotStore({ store: exchange, prefix: 'test:floor:', retentionMs: 60_000 });
+  const sessions = new SessionMinSlots({}, minSlots);
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
   const limits = { waitMs: 2_000, pauseMs: 1 };

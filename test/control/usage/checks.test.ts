@@ -25,7 +25,7 @@ async function violated(store: Store): Promise<string[]> {
   return (await check(store)).flatMap(({ name, violations }) => (violations > 0 ? [name] : []));
 }
 
-describeOnBothStores('the checks of the books', ({ open }) => {
+describeOnBothStores('the usage consistency checks', ({ open }) => {
   it('find no violation in consistent data, including late rows that await a roll-up', async () => {
     const store = await openWithUsage(open);
     expect(await violated(store)).toEqual([]);
@@ -77,12 +77,16 @@ describeOnBothStores('the checks of the books', ({ open }) => {
   it('run hourly, are stored for the operator, and report violations', async () => {
     const store = await openWithUsage(open);
     await store.db.updateTable('usage_day').set({ requests: 99 }).execute();
-    const told: CheckResult[] = [];
+    const reported: CheckResult[] = [];
     const clock = { now: NOW + 2 * HOUR_MS };
-    const roller = new UsageRoller({ store, now: () => clock.now, onViolation: (found) => told.push(found) });
+    const roller = new UsageRoller({
+      store,
+      now: () => clock.now,
+      onViolation: (found) => reported.push(found),
+    });
     await roller.round();
     await roller.round();
-    expect(told).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
+    expect(reported).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
     const { checks } = await usageHandlers(services)['GET /checks']();
     expect(checks.length).toBe(7);
@@ -96,7 +100,7 @@ describeOnBothStores('the checks of the books', ({ open }) => {
     ]);
     clock.now += HOUR_MS + 1;
     await roller.round();
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     await roller.stop();
   });
 });

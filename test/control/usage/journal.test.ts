@@ -42,7 +42,7 @@ const call = {
 function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
   const meter = new UsageMeter();
   const away = { now: false };
-  const takenUp: RecoveredJournal[] = [];
+  const recovered: RecoveredJournal[] = [];
   const watched = {
     ...store,
     get db() {
@@ -54,12 +54,12 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
     store: watched,
     source: meter,
     journalFolder,
-    onTakenUp: (one: RecoveredJournal) => void takenUp.push(one),
+    onJournalRecovered: (one: RecoveredJournal) => void recovered.push(one),
   };
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
   };
-  return { writer: new UsageWriter({ ...all, ...options }), use, away, takenUp };
+  return { writer: new UsageWriter({ ...all, ...options }), use, away, recovered };
 }
 
 /** Prototype of file handles, so that tests can make the disk slow or full. */
@@ -109,7 +109,7 @@ it('the usage journal is unchanged after an interrupted write, so that no line i
   await journal.close();
 });
 
-describeOnBothStores('the journal of usage', ({ kind, open }) => {
+describeOnBothStores('the usage journal', ({ kind, open }) => {
   it('contains unstored rows, is emptied when they are stored, and is removed with its process', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
@@ -133,11 +133,11 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
 
   it('keeps rows that arrive while earlier ones are being stored', async () => {
     const [store, folder] = [await open(), newFolder()];
-    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const db = store.db.withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
-        asked.resolve();
+        requested.resolve();
         await answered.promise;
         return result;
       },
@@ -145,7 +145,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     const { writer, use, away } = writerOn({ ...store, db }, folder);
     use(1);
     const flushes = [writer.flush()];
-    await asked.promise;
+    await requested.promise;
     use(1, RECENT + 60_000);
     flushes.push(writer.flush());
     const newest = () => readdirSync(folder).flatMap((name) => linesOf(join(folder, name)).slice(-1));
@@ -219,13 +219,13 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     one.use(1, RECENT + 60_000);
     await one.writer.flush();
     const journal = killed(folder);
-    const kept = readFileSync(journal);
+    const retained = readFileSync(journal);
     const epoch = journal.split('.').at(-2);
     for (let start = 0; start < 2; start++) {
-      writeFileSync(journal, kept);
+      writeFileSync(journal, retained);
       const two = writerOn(store, folder);
       await two.writer.flush();
-      expect(two.takenUp).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
+      expect(two.recovered).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
       expect(existsSync(journal)).toBe(false);
       await two.writer.stop();
       const rows = await store.db
@@ -254,8 +254,8 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     );
     const two = writerOn(store, folder);
     await two.writer.flush();
-    expect(two.takenUp).toMatchObject([{ rows: 3 }]);
-    expect(two.takenUp[0]?.damagedLines).toBeGreaterThanOrEqual(2);
+    expect(two.recovered).toMatchObject([{ rows: 3 }]);
+    expect(two.recovered[0]?.damagedLines).toBeGreaterThanOrEqual(2);
     expect(await requestsOf(store)).toBe(21);
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });
@@ -289,7 +289,7 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     one.use(4);
     await one.writer.flush();
     await two.writer.flush();
-    expect([two.takenUp, await requestsOf(store)]).toEqual([[], 0]);
+    expect([two.recovered, await requestsOf(store)]).toEqual([[], 0]);
     const [name = ''] = readdirSync(folder);
     rmSync(join(folder, name));
     one.use(1);

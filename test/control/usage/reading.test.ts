@@ -24,7 +24,7 @@ function handlersOn(store: Store, now = NOW) {
 }
 
 /** Calls a route like the server, with input and output validation. */
-async function ask<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
+async function invoke<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
   store: Store,
   name: Name,
   query: Readonly<Record<string, string | number>> = {},
@@ -76,10 +76,10 @@ type Summary = {
   updatedAt: number;
 };
 
-describeOnBothStores('what was used', ({ open }) => {
+describeOnBothStores('usage reports', ({ open }) => {
   it('defaults to the last hour in minutes, with the previous period, and zeros without usage', async () => {
     const store = await openWithKeys(open);
-    const empty: Summary = await ask(store, 'summary');
+    const empty: Summary = await invoke(store, 'summary');
     expect(empty.axis).toEqual({
       from: (NOW_MINUTE - 59) * MINUTE_MS,
       to: (NOW_MINUTE + 1) * MINUTE_MS,
@@ -101,7 +101,7 @@ describeOnBothStores('what was used', ({ open }) => {
     ]);
     for (const rolled of [false, true]) {
       if (rolled) await rollUpAt(store, NOW);
-      const shown: Summary = await ask(store, 'summary');
+      const shown: Summary = await invoke(store, 'summary');
       expect(shown.now).toMatchObject({ requests: 13, ok: 12, credits: 24 });
       expect(shown.before.requests).toBe(11);
       expect([shown.byStatus.ok?.[59], shown.byStatus.ok?.[0], shown.byStatus.limited?.[59]]).toEqual([
@@ -132,13 +132,13 @@ describeOnBothStores('what was used', ({ open }) => {
         axis: Summary['axis'];
         totals: { requests: number };
         series: { requests: number[] }[];
-      } = await ask(store, 'usage', { from: NOW - hours * HOUR_MS, to: NOW });
+      } = await invoke(store, 'usage', { from: NOW - hours * HOUR_MS, to: NOW });
       expect([totals.requests, sum(series[0]?.requests ?? [])]).toEqual([40, 40]);
       steps.push(axis.stepMs / MINUTE_MS);
     }
     expect(steps).toEqual([1, 60, 60, 1_440, 1_440]);
     const november = Date.UTC(2026, 10, 1);
-    const { totals } = (await ask(store, 'usage', { from: november, to: november + DAY_MS })) as {
+    const { totals } = (await invoke(store, 'usage', { from: november, to: november + DAY_MS })) as {
       totals: { requests: number };
     };
     expect(totals.requests).toBe(20);
@@ -150,13 +150,13 @@ describeOnBothStores('what was used', ({ open }) => {
       [{ from: NOW, to: NOW }, 'from'],
       [{ from: NOW - 401 * DAY_MS, to: NOW }, 'from'],
     ] as const) {
-      await expect(ask(store, 'usage', query)).rejects.toMatchObject({
+      await expect(invoke(store, 'usage', query)).rejects.toMatchObject({
         status: 422,
         fields: { [field]: expect.any(String) },
       });
     }
-    await expect(ask(store, 'usage', { key: 'CCCCCCCC' })).rejects.toMatchObject({ status: 404 });
-    expect(await ask(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
+    await expect(invoke(store, 'usage', { key: 'CCCCCCCC' })).rejects.toMatchObject({ status: 404 });
+    expect(await invoke(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
   });
 
   it('is split by key, product, method and status, largest first, with small ones combined', async () => {
@@ -172,7 +172,7 @@ describeOnBothStores('what was used', ({ open }) => {
       series: { name: string; label: string; totals: { requests: number; ok: number }; requests: number[] }[];
     };
     const parted = async (by: string, more = {}) =>
-      ((await ask(store, 'usage', { by, ...more })) as Parted).series.map(({ name, totals, requests }) => {
+      ((await invoke(store, 'usage', { by, ...more })) as Parted).series.map(({ name, totals, requests }) => {
         expect(sum(requests)).toBe(totals.requests);
         return [name, totals.requests];
       });
@@ -200,7 +200,7 @@ describeOnBothStores('what was used', ({ open }) => {
       expect(await parted('none', { key: 'AAAAAAAA', method: 'getSlot' })).toEqual([['all', 50]]);
       expect(await parted('method', { product: 'grpc' })).toEqual([['Subscribe', 100]]);
     }
-    const { series } = (await ask(store, 'usage', { by: 'key' })) as Parted;
+    const { series } = (await invoke(store, 'usage', { by: 'key' })) as Parted;
     expect(series[0]?.label).toBe('name of AAAAAAAA');
   });
 
@@ -270,7 +270,7 @@ describeOnBothStores('what was used', ({ open }) => {
     };
     for (const rolled of [false, true]) {
       if (rolled) await rollUpAt(store, now + DAY_MS);
-      const { quotas, days, prices }: Quotas = await ask(store, 'quota', {}, now);
+      const { quotas, days, prices }: Quotas = await invoke(store, 'quota', {}, now);
       const [big, usual] = quotas;
       expect(usual).toMatchObject({
         planId: 'default',
@@ -302,7 +302,7 @@ describeOnBothStores('what was used', ({ open }) => {
       methods: Record<string, unknown>[];
       heat: { boundsMs: number[]; counts: number[][] };
     };
-    const { series, methods, heat }: Performance = await ask(store, 'performance');
+    const { series, methods, heat }: Performance = await invoke(store, 'performance');
     expect(series.p50.slice(57)).toEqual([null, 0.064, 33_554.432]);
     expect(methods.map(({ method }) => method)).toEqual(['getSlot', 'getBlock']);
     expect(methods[0]).toMatchObject({
@@ -359,7 +359,7 @@ describeOnBothStores('what was used', ({ open }) => {
       rows: unknown[];
       codes: { code: string; example: string }[];
     };
-    const { byStatus, rows, codes }: Errors = await ask(store, 'errors');
+    const { byStatus, rows, codes }: Errors = await invoke(store, 'errors');
     expect([sum(byStatus.limited ?? []), sum(byStatus.rpcError ?? []), sum(byStatus.ok ?? [])]).toEqual([
       7, 2, 50,
     ]);

@@ -179,7 +179,8 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
           if ((truth.get(name)?.row.requests ?? 0) < row.requests) truth.set(name, { row });
         }
         const rows = [...truth.values()].map(({ row }) => row);
-        const sum = (kept: readonly StoredUsage[]) => kept.reduce((total, row) => total + row.requests, 0);
+        const sum = (retained: readonly StoredUsage[]) =>
+          retained.reduce((total, row) => total + row.requests, 0);
         const acme = sum(rows.filter(({ keyId }) => keyId !== null));
         expect(
           await Promise.all((['minute', 'hour', 'day'] as const).map((step) => readAll(store, step))),
@@ -196,21 +197,21 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
   it('prunes level by level, and nothing that is not rolled up', async () => {
     const store = await open();
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
-    const kept = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
+    const retained = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
     await write(store, [
       usageRow({ requests: 3 }),
       usageRow({ requests: 4, minute: EDGE_MINUTE + 5 * 1_440 }),
     ]);
-    await pruneUsage(store, kept, LATER + 30 * DAY_MS);
+    await pruneUsage(store, retained, LATER + 30 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({ minutes: 7 });
     await rollUpAt(store, LATER + 10 * DAY_MS);
-    await pruneUsage(store, kept, EDGE + 3 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 3 * DAY_MS);
     expect(await sumsByTable(store)).toEqual({ ...allOf(7), minutes: 4, minuteTotals: 4 });
     expect(await readAll(store, 'minute')).toBe(0);
     expect(await readAll(store, 'hour')).toBe(3);
     // An hour without minutes accepts no late rows.
     expect(await write(store, [usageRow({ requests: 1 })], 'late')).toBe(1);
-    await pruneUsage(store, kept, EDGE + 12 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 12 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({
       minutes: 0,
       hours: 4,
@@ -218,9 +219,9 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
       days: 7,
       dayTotals: 7,
     });
-    await pruneUsage(store, kept, EDGE + 22 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 22 * DAY_MS);
     expect(await sumsByTable(store)).toMatchObject({ days: 4, dayTotals: 4, methods: 4 });
-    await pruneUsage(store, kept, EDGE + 40 * DAY_MS);
+    await pruneUsage(store, retained, EDGE + 40 * DAY_MS);
     expect(await sumsByTable(store)).toEqual(allOf(0));
   });
 
