@@ -170,23 +170,23 @@ describe('a backup file', () => {
   });
 
   it.each<[string, (file: string) => void, RegExp]>([
-    ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|too early/],
+    ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|incomplete/],
     ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
     ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or not a Solway backup/],
     [
       'with a row changed',
       (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
-      /came out differently/,
+      /differ from/,
     ],
     [
       'with a row missing',
       (file) => rewrite(file, (text) => text.replace(/,\[[^[\]]*"getSlot"[^[\]]*\]/, '')),
-      /came out differently/,
+      /differ from/,
     ],
     [
       'without its end',
       (file) => rewrite(file, (text) => text.replace('{"end":true}\n', '')),
-      /ends too early/,
+      /is incomplete/,
     ],
     [
       'of a newer schema',

@@ -304,7 +304,7 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     const full = smtp.mails.find(({ text }) =>
       text.includes('Subject: 100 % of the credits of this month are used'),
     );
-    expect(full?.text).toContain('rejected with QUOTA_EXCEEDED');
+    expect(full?.text).toMatch(/rejected[\s=]+with[\s=]+QUOTA_EXCEEDED/);
     expect(full?.text).toContain('2026-12-01');
   });
 

@@ -37,7 +37,7 @@ describeOnBothStores('the audit log of failed sign-ins', ({ open, defer }) => {
     return { store, refused, lines };
   };
 
-  it('has one entry per account and one for all unknown ones, whatever the number of attempts, and wakes no gateway', async () => {
+  it('has one entry per account and one for all unknown ones at any number of attempts, and wakes no gateway', async () => {
     const { store, refused, lines } = await begin();
     let observed = 0;
     const watch = store.watch?.(() => observed++) ?? null;
