@@ -39,7 +39,7 @@ describe('solway keys', () => {
 
   it('tells what the service refuses by the options of the command', async () => {
     for (const [given, words] of [
-      [['--cidr', 'nowhere'], /^solway: --cidr: an address or a range such as /],
+      [['--cidr', 'nowhere'], /^solway: --cidr: must be an IP address or a range such as /],
       [['--rate', '999999', '--plan', 'default'], /^solway: --rate/],
       [['--public'], /^solway: /],
     ] as const) {
@@ -52,8 +52,8 @@ describe('solway keys', () => {
   it('says of a customer that nobody is where the ids of those there are stand', async () => {
     await solway('keys', 'create', '--name', 'x');
     const { code, err } = await solway('keys', 'list', '--customer', 'acme');
-    const place = 'in the dashboard under Settings, for an operator under "Customers" there';
-    expect([code, err]).toEqual([1, `solway: there is no such customer: ids stand ${place}\n`]);
+    const place = 'The dashboard shows customer ids under Settings, for operators under "Customers".';
+    expect([code, err]).toEqual([1, `solway: There is no such customer. ${place}\n`]);
   });
 
   it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
@@ -141,7 +141,7 @@ describe('solway keys', () => {
     [
       ['keys', 'create', '--name', 'x', '--plan', 'gold'],
       2,
-      'there is no plan "gold": use one of default, rehearsal, or configure it',
+      'There is no plan "gold". Use one of default, rehearsal, or add it to the configuration.',
     ],
     [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
     [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
@@ -178,7 +178,7 @@ describe('solway keys', () => {
     const { code, err } = await solway('keys', 'create', '--name', 'y');
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('made with a pepper that is not here: give every machine'),
+      expect.stringContaining('made with a pepper that is missing here. Give every machine'),
     ]);
   });
 

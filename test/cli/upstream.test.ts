@@ -44,7 +44,7 @@ beforeAll(async () => {
 it('adds a node once it is forced, lists and removes it, and shows nothing of where it is', async () => {
   const refused = await upstream('add', 'second', ...node);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Connection failed.') });
-  expect(refused.err).toMatch(/To take it all the same, add --force\.\n$/);
+  expect(refused.err).toMatch(/To add it anyway, add --force\.\n$/);
   expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
     code: 0,
     out: 'second of devnet is added; every gateway takes it up within two seconds.\nIt was not asked.\n',
@@ -56,7 +56,7 @@ it('adds a node once it is forced, lists and removes it, and shows nothing of wh
   expect((await upstream('remove', 'second')).out).toBe('second is removed.\n');
   expect(await upstream('remove', 'first')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('stands in the configuration'),
+    err: expect.stringContaining('is defined in the configuration'),
   });
 });
 

@@ -53,7 +53,7 @@ it('a first start prints a link to create the operator account, whose token work
   for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
   expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
   await expect(api.call('GET /customers/{customer}', { path: { customer: 'nobody' } })).rejects.toThrow(
-    'there is no such customer',
+    'There is no such customer',
   );
 });
 

@@ -14,7 +14,7 @@ import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/s
 import { errorBody } from '../../src/servers/rest/encode.ts';
 import { readUpload } from '../../src/servers/rest/multipart.ts';
 
-/** A patterned file, in which no two places are the same for long. */
+/** Non-repeating content. */
 export function patterned(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 11)) & 0xff;
@@ -30,15 +30,14 @@ export const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 
 export type Answer = Readonly<{ status: number; body: Record<string, unknown> }>;
 
-/** Embedded storage behind a listener: POST /upload takes files in, /ipfs/<cid> gives them out. */
+/** Embedded storage over HTTP: POST /upload stores, /ipfs/<cid> serves. */
 export class StorageServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'storage-door-'));
   storage!: EmbeddedStorage;
   http!: HttpServer;
   port = 0;
-  /** Called with every piece of a file that comes. */
   onPiece: () => void = () => {};
-  /** Files that were opened by the gateway, and closed. */
+  /** Files opened and closed by the gateway. */
   readonly opened = { open: 0, closed: 0 };
   readonly #sockets: Socket[] = [];
 
@@ -61,7 +60,6 @@ export class StorageServer {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Every file below the folder. */
   onDisk(): string[] {
     return readdirSync(this.folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -76,7 +74,7 @@ export class StorageServer {
     return socket;
   }
 
-  /** Uploads a file of which `piece` is sent over and over until there are `length` bytes. */
+  /** Uploads `piece` repeatedly up to `length` bytes. */
   upload(piece: Buffer, length = piece.length): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({
@@ -114,7 +112,6 @@ export class StorageServer {
     }
   }
 
-  /** The storage's own reader, counted. */
   #reader(): FileReader {
     return {
       open: async (cid) => {

@@ -157,7 +157,7 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   if (!isPublic || product === 'rpc') return isPublic;
   return refuseField(
     'isPublic',
-    `Keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
+    `isPublic: keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
   );
 }
 

@@ -175,13 +175,13 @@ function checkRate(
   if (!isWhole(rate.perSecond, most)) {
     refuseField(
       'rate.perSecond',
-      `The rate limit (rate.perSecond, calls per second) must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
+      `rate.perSecond: the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
     );
   }
   if (!isWhole(rate.burst, plan.rpc_burst)) {
     refuseField(
       'rate.burst',
-      `The burst (rate.burst, calls at once) must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
+      `rate.burst: the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
     );
   }
   return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
@@ -196,7 +196,7 @@ function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): n
   if (isWhole(given, most)) return given;
   return refuseField(
     'addressPerSecond',
-    `The rate limit per IP address (addressPerSecond, calls per second) must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
+    `addressPerSecond: the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
   );
 }
 
@@ -220,7 +220,7 @@ function checkNeverBack(given: boolean, { product }: RuledKey): number {
   if (!given || product === 'rpc') return given ? 1 : 0;
   return refuseField(
     'neverBack',
-    `Consistent reads (neverBack) do not apply to keys of product ${product}. Leave the field out.`,
+    `neverBack: consistent reads do not apply to keys of product ${product}. Leave the field out.`,
   );
 }
 

@@ -19,7 +19,7 @@ it('puts no clickable part of a name into a mail, and no name into a subject', (
   const name = 'URGENT: verify your wallet at https://evil.example/x or evil.example';
   const notice = { type: 'test', customer: { id: 'c1', name }, at: '2026-11-22T12:00:00Z' } as const;
   const { subject, text } = renderNotice(notice);
-  expect(subject).toBe('Notices of Solway come here');
+  expect(subject).toBe('Solway notifications will arrive here');
   expect(text).not.toMatch(/evil|https/);
   expect(text).toContain('(c1)');
 });

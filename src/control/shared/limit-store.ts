@@ -8,13 +8,13 @@ import { Lru } from '../../base/cache/lru.ts';
  */
 export type LimitCommandName =
   | 'presence'
-  | 'leave'
+  | 'remove-gateway'
   | 'clock'
   | 'rates'
   | 'windows'
-  | 'places'
+  | 'connections'
   | 'quotas'
-  | 'floors';
+  | 'min-slots';
 
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
@@ -89,13 +89,13 @@ export class InMemoryLimitStore {
   readonly #minSlots: Lru<string, SessionSlots>;
   readonly #steps: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
     presence: (step) => this.#presence(step),
-    leave: ({ values: [gateway] }) => this.removeGateway(String(gateway)),
+    'remove-gateway': ({ values: [gateway] }) => this.removeGateway(String(gateway)),
     clock: () => [],
     rates: (step) => this.#rates(step),
     windows: (step) => this.#windowParts(step),
-    places: (step) => this.#heldConnections(step),
+    connections: (step) => this.#heldConnections(step),
     quotas: (step) => this.#quotas(step),
-    floors: (step) => this.#sessionMinSlots(step),
+    'min-slots': (step) => this.#sessionMinSlots(step),
   };
 
   constructor(options: Partial<InMemoryLimitStoreOptions> = {}) {

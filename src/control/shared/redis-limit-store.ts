@@ -117,11 +117,11 @@ for i, key in ipairs(KEYS) do
   local fields = redis.call('HGETALL', key)
   local held = 0
   for f = 1, #fields, 2 do
-    local places, ends = string.match(fields[f + 1], '^(%d+):(%d+)$')
+    local count, ends = string.match(fields[f + 1], '^(%d+):(%d+)$')
     if ends == nil or tonumber(ends) <= now then
       redis.call('HDEL', key, fields[f])
     elseif fields[f] ~= gateway then
-      held = held + tonumber(places)
+      held = held + tonumber(count)
     end
   end
   redis.call('PEXPIRE', key, ARGV[2])
@@ -159,14 +159,14 @@ local marks = (#ARGV - 1) / #KEYS
 for i, key in ipairs(KEYS) do
   local high = {}
   for mark = 1, marks do
-    local told = ARGV[1 + (i - 1) * marks + mark]
+    local slot = ARGV[1 + (i - 1) * marks + mark]
     local known = redis.call('HGET', key, mark)
-    if known and tonumber(known) >= tonumber(told) then
-      told = known
+    if known and tonumber(known) >= tonumber(slot) then
+      slot = known
     else
-      redis.call('HSET', key, mark, told)
+      redis.call('HSET', key, mark, slot)
     end
-    high[mark] = told
+    high[mark] = slot
   end
   redis.call('PEXPIRE', key, ARGV[1])
   most[i] = high
@@ -176,13 +176,13 @@ return most
 
 const scripts: Readonly<Record<LimitCommandName, string>> = {
   presence: PRESENCE,
-  leave: REMOVE_GATEWAY,
+  'remove-gateway': REMOVE_GATEWAY,
   clock: 'return {}',
   rates: RATES,
   windows: WINDOWS,
-  places: CONNECTIONS,
+  connections: CONNECTIONS,
   quotas: QUOTAS,
-  floors: MIN_SLOTS,
+  'min-slots': MIN_SLOTS,
 };
 
 type RedisLimitStoreOptions = RedisConnectionOptions &

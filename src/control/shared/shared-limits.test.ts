@@ -35,29 +35,29 @@ describe('credits of many accounts', () => {
     say(true, true);
     for (let at = 1; at < 3 * ROUND; at++) {
       spend('fresh');
-      const told = say(at % ROUND === 0);
+      const reported = say(at % ROUND === 0);
       // Earlier changes go first and fill that many syncs.
-      if (at >= 20) expect(told).toContain(`fresh ${at}`);
+      if (at >= 20) expect(reported).toContain(`fresh ${at}`);
     }
   });
 
   it('are all reported soon to a server that may have lost its state', () => {
     say(false, true);
-    const told = new Set(Array.from({ length: 41 }, () => say()).flat());
-    expect(told.size).toBeGreaterThanOrEqual(19 * MOST);
+    const reported = new Set(Array.from({ length: 41 }, () => say()).flat());
+    expect(reported.size).toBeGreaterThanOrEqual(19 * MOST);
   });
 
   it('are reported once per round while idle, a few at a time', () => {
     for (let at = 0; at < 150; at++) say(at === 0, at === 0);
     expect(say()).toEqual([]);
-    const told: string[] = [];
+    const reported: string[] = [];
     for (let at = 0; at < 20 * 10; at++) {
       const now = say(at % ROUND === 0);
       expect(now.length).toBeLessThanOrEqual(MOST / 10);
-      told.push(...now);
+      reported.push(...now);
     }
-    expect(new Set(told).size).toBe(20 * MOST);
-    expect(told).toHaveLength(20 * MOST);
+    expect(new Set(reported).size).toBe(20 * MOST);
+    expect(reported).toHaveLength(20 * MOST);
   });
 
   it('are reported with their current value', () => {
@@ -65,8 +65,8 @@ describe('credits of many accounts', () => {
     let last = 0;
     for (let at = 0; at < 60; at++) {
       spend('c999');
-      for (const told of say(at % 7 === 0).filter((one) => one.startsWith('c999 '))) {
-        const spent = Number(told.split(' ')[1]);
+      for (const reported of say(at % 7 === 0).filter((one) => one.startsWith('c999 '))) {
+        const spent = Number(reported.split(' ')[1]);
         expect(spent).toBeGreaterThanOrEqual(last);
         last = spent;
       }
@@ -125,11 +125,11 @@ it.each([
     const parts = { gateway: `g${index}`, namesMax: 9, intervalMs, gateways: () => count };
     return { rates, exchange: rateSync(rates, 'r:', parts), tellsAt: (index * intervalMs) / count };
   });
-  const asked = (ms: number): number => Math.floor((ms * perSecond) / 1_000);
+  const callsIn = (ms: number): number => Math.floor((ms * perSecond) / 1_000);
   let taken = 0;
   for (clock.now = 1; clock.now <= 60_000; clock.now++) {
     for (const { rates, exchange, tellsAt } of gateways) {
-      for (let i = asked(clock.now - 1); i < asked(clock.now); i++)
+      for (let i = callsIn(clock.now - 1); i < callsIn(clock.now); i++)
         if (rates.take('f', plan, clock.now)?.allowed) taken++;
       if (clock.now % intervalMs !== Math.floor(tellsAt)) continue;
       const said = exchange.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });

@@ -126,7 +126,7 @@ function connectionSync(
       const held = connections.report(namesMax, isReset ? 'restart' : isRefresh ? 'next' : null);
       if (held.length === 0) return null;
       return {
-        name: 'places',
+        name: 'connections',
         keys: held.map(({ name }) => prefix + name),
         values: [gateway, presenceMs, ...held.map(({ open }) => open)],
         onReply(answer) {
@@ -377,7 +377,7 @@ export class SharedLimits {
   }
 
   get #leaveCommand(): LimitCommand {
-    return { name: 'leave', keys: [this.#presenceKey], values: [this.gateway] };
+    return { name: 'remove-gateway', keys: [this.#presenceKey], values: [this.gateway] };
   }
 
   get #presenceKey(): string {

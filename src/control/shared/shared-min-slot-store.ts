@@ -61,7 +61,7 @@ export class SharedMinSlotStore implements MinSlotStore {
     const values = [retentionMs, ...requests.flatMap(({ minSlot }) => minSlot.slots.map(String))];
     let highestMarks: readonly (readonly Slot[])[] = [];
     try {
-      const [answer] = await store.execute([{ name: 'floors', keys, values }]);
+      const [answer] = await store.execute([{ name: 'min-slots', keys, values }]);
       highestMarks = (answer as string[][]).map((marks) => marks.map((mark) => slot(BigInt(mark))));
     } catch {
       // `SharedLimits` reports the failure.

@@ -11,13 +11,13 @@ import { type SpooledFile, UploadSpool } from './upload-spool.ts';
 
 let folder: string;
 let incoming: UploadSpool;
-let kept: FileStore;
+let fileStore: FileStore;
 let blocks: BlockIndex;
 
 async function openAll(): Promise<void> {
   incoming = await UploadSpool.open(join(folder, 'incoming'), storageLimits.fileMaxBytes);
-  kept = await FileStore.open(join(folder, 'files'), incoming, storageLimits);
-  blocks = await BlockIndex.open(join(folder, 'blocks'), kept, incoming.isAlone);
+  fileStore = await FileStore.open(join(folder, 'files'), incoming, storageLimits);
+  blocks = await BlockIndex.open(join(folder, 'blocks'), fileStore, incoming.isAlone);
 }
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function receive(...leaves: readonly number[]): Promise<SpooledFile> {
 }
 
 async function keep(file: SpooledFile): Promise<SpooledFile> {
-  await kept.store(file, { name: null, type: 'text/plain' }, () => blocks.add(file));
+  await fileStore.store(file, { name: null, type: 'text/plain' }, () => blocks.add(file));
   return file;
 }
 
@@ -53,7 +53,7 @@ async function isWhole(cid: string): Promise<boolean | null> {
   return hash.digest().equals(CID.parse(cid).multihash.digest);
 }
 
-const told = (): string[] =>
+const indexed = (): string[] =>
   readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
@@ -69,7 +69,7 @@ describe('the blocks of stored files', () => {
       await open();
       for (const cid of files.flatMap(cidsOf)) expect(await isWhole(cid)).toBe(true);
     }
-    expect(told().length).toBe(2 + 1 + 4 + 1);
+    expect(indexed().length).toBe(2 + 1 + 4 + 1);
   });
 
   it('are missing when their file is missing', async () => {
@@ -77,7 +77,7 @@ describe('the blocks of stored files', () => {
     await blocks.add(file);
     for (const cid of [...cidsOf(file), 'x', '../x', '']) expect(await blocks.open(cid)).toBeNull();
     await blocks.remove(file);
-    expect(told()).toEqual([]);
+    expect(indexed()).toEqual([]);
   });
 
   it('stay when another file with the same block is removed', async () => {
@@ -94,7 +94,7 @@ describe('the blocks of stored files', () => {
     const [one] = readdirSync(join(folder, 'blocks'));
     writeFileSync(join(folder, 'blocks', one ?? '', 'nonsense'), '');
     await openAll();
-    expect(told().every((name) => name.endsWith(file.cid))).toBe(true);
-    expect(told().length).toBe(3);
+    expect(indexed().every((name) => name.endsWith(file.cid))).toBe(true);
+    expect(indexed().length).toBe(3);
   });
 });

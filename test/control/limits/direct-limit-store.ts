@@ -4,7 +4,7 @@ import type {
   LimitStore,
 } from '../../../src/control/shared/limit-store.ts';
 
-/** A book that is asked without a way in between. */
+/** Executes commands directly, without IPC. */
 export class DirectLimitStore implements LimitStore {
   readonly problem = null;
   readonly #store: InMemoryLimitStore;
