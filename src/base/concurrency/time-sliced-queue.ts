@@ -1,9 +1,9 @@
-/** Messages that take long to read are read for so long in a turn of the event loop; the rest waits for the next. */
+/** Milliseconds of parsing per turn of the event loop. */
 const TIME_SLICE_MS = 5;
 
 /**
- * Lets streams read in turns what takes long, so that all of them together do not stop everything else. Each asks for one
- * message at a time, so no more wait than there are streams.
+ * Runs long parsing tasks of many streams in turns, so that together they block the event loop for one time
+ * slice at most.
  */
 export class TimeSlicedQueue {
   #waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ export class TimeSlicedQueue {
     if (this.#waiting.length > 0) this.#schedule();
   };
 
-  /** Asks to read one message, in a turn to come. @param read - throws nothing. */
+  /** Queues a task. @param task - must not throw. */
   enqueue(task: () => void): void {
     this.#waiting.push(task);
     this.#schedule();

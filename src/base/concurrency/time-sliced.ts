@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long work goes on before others have their turn, in milliseconds. Several lists may be worked on at once. */
+/** Milliseconds of work before the event loop gets control. */
 const TIME_SLICE_MS = 5;
 
 /**
- * The results of work on each item, one after the other and in their order. However many there are, others have their
- * turn every few milliseconds, so that one large list does not hold up the process.
- * @throws what the work throws; no item behind is worked on then.
+ * Maps items in sequence, yielding to the event loop after each time slice. Results are in the order of the
+ * items.
  */
 export async function mapTimeSliced<Item, Result>(
   items: Iterable<Item>,

@@ -1,7 +1,4 @@
-/**
- * Text of a finite f64 as Rust's serde_json writes it: the shortest digits that read back the same, always with
- * a point or an exponent; an exponent from 10^16 on and below 10^-5. Source: the `ryu` crate, `pretty`.
- */
+/** Text of a finite f64 as serde_json writes it: shortest digits, always with a point or an exponent. */
 export function floatText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
   const [, digits = '', power = '0'] = /^([-\d.]+)e([+-]\d+)$/.exec(value.toExponential()) ?? [];

@@ -123,7 +123,7 @@ export class FastHead implements HttpSink, SimpleHeaderSink {
   #acceptsOther(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
     const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
     if (directive === 'close') this.keepAlive = false;
-    return directive !== 'odd';
+    return directive !== 'unsupported';
   }
 
   #readWithParser(bytes: Buffer, start: number, end: number): number {
