@@ -1,4 +1,4 @@
-import { floatText } from './text/float-text.ts';
+import { floatText } from './text/float-decimal.ts';
 
 /**
  * JSON with exact integers. `JSON.parse` rounds beyond 2^53 and `JSON.stringify` rejects bigint; u64 values

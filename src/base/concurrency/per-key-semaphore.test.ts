@@ -29,7 +29,7 @@ describe('places of owners', () => {
     expect([given, line.inUse]).toEqual([['a1', 'a2', 'b1', 'b2', 'a3', 'c1'], 3]);
     for (const owner of ['a', 'b', 'c']) line.release(owner);
     expect(line.inUse).toBe(0);
-    expect(() => line.release('a')).toThrow('given back twice');
+    expect(() => line.release('a')).toThrow('permit released twice');
   });
 
   it('go round among owners who wait, however many places one of them waits for', async () => {

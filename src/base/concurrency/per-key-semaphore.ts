@@ -48,7 +48,7 @@ export class PerKeySemaphore {
 
   release(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue === undefined || queue.inUse === 0) throw new RangeError('a place was given back twice');
+    if (queue === undefined || queue.inUse === 0) throw new RangeError('permit released twice');
     queue.inUse--;
     this.#inUse--;
     const next = [...this.#waitingQueues].find((one) => this.#hasPermit(one));

@@ -5,7 +5,7 @@ export class Semaphore {
 
   /** @param permits - concurrent tasks, at least 1. */
   constructor(permits: number) {
-    if (!(permits >= 1)) throw new RangeError('a turnstile has at least one place');
+    if (!(permits >= 1)) throw new RangeError('a semaphore needs at least one permit');
     this.#free = permits;
   }
 
