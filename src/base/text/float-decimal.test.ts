@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalText, fixedText, floatText } from './float-decimal.ts';
 
-describe('the shortest decimal text of an f64', () => {
+describe('shortest decimal text of an f64', () => {
   it.each<[number, string]>([
     [0, '0'],
     [-0, '-0'],
@@ -23,7 +23,7 @@ describe('the shortest decimal text of an f64', () => {
   });
 });
 
-describe('an f64 with so many digits behind the point', () => {
+describe('f64 text with fixed fractional digits', () => {
   it.each<[number, number, string]>([
     [0, 0, '0'],
     [0, 2, '0.00'],
@@ -45,7 +45,7 @@ describe('an f64 with so many digits behind the point', () => {
   });
 });
 
-describe('the text of a float', () => {
+describe('serde_json text of a float', () => {
   it.each([
     [0, '0.0'],
     [-0, '-0.0'],
@@ -61,7 +61,7 @@ describe('the text of a float', () => {
     [2 ** 64, '1.8446744073709552e19'],
     [-1e300, '-1e300'],
     [123456.789, '123456.789'],
-  ])('%d is as serde_json writes it', (value, text) => {
+  ])('of %d equals that of serde_json', (value, text) => {
     expect(floatText(value)).toBe(text);
   });
 
