@@ -248,10 +248,10 @@ export class KeyDirectory {
       return new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
     // After an overflow, any unknown key may be one that was left out.
     if (this.#dropped.has(id) || this.#hasOverflowed)
-      return new Failure('KEYS_UNAVAILABLE', { cause: `no room was left for key ${id}` });
+      return new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} was left out: key limit reached` });
     return this.#storeReachable
       ? new Failure('INVALID_KEY')
-      : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is away` });
+      : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is unreachable` });
   }
 }
 

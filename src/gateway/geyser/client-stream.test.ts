@@ -7,8 +7,8 @@ const blocks = (count: number) => ({
   blocks: new Map(Array.from({ length: count }, (_, nth) => [`b${nth}`, {}])),
 });
 
-describe('a request on a stream', () => {
-  it('has no more filters of blocks than the plan says', () => {
+describe('stream request', () => {
+  it('is refused with more block filters than the plan allows', () => {
     expect(() => checkPlan(blocks(10), defaultPlanLimits)).not.toThrow();
     expect(() => checkPlan(blocks(11), defaultPlanLimits)).toThrow(
       expect.objectContaining({
@@ -18,7 +18,7 @@ describe('a request on a stream', () => {
     );
   });
 
-  it('costs more calls with filters of blocks, and where it begins in the past', () => {
+  it('costs more calls with block filters and with fromSlot', () => {
     expect([extraCallsOf({ slots: new Map([['s', {}]]) }), extraCallsOf(blocks(3))]).toEqual([0, 3]);
     expect([extraCallsOf({ fromSlot: slot(7) }), extraCallsOf({ ...blocks(1), fromSlot: slot(0) })]).toEqual([
       10, 11,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConnectionLimit } from './connection-limit.ts';
 
-it('gives each family its places and no more', () => {
+it('limits connections per family', () => {
   const limit = new ConnectionLimit();
   expect([limit.tryAcquire('a', 2), limit.tryAcquire('a', 2), limit.tryAcquire('a', 2)]).toEqual([
     true,
@@ -12,7 +12,7 @@ it('gives each family its places and no more', () => {
   expect([limit.openCount('a'), limit.openCount('b'), limit.openCount('c')]).toEqual([2, 1, 0]);
 });
 
-it('has a place again when one is given back, and never more than there were', () => {
+it('frees a slot on release, never more than were taken', () => {
   const limit = new ConnectionLimit();
   limit.tryAcquire('a', 1);
   limit.release('a');
@@ -20,7 +20,7 @@ it('has a place again when one is given back, and never more than there were', (
   expect([limit.tryAcquire('a', 1), limit.tryAcquire('a', 1)]).toEqual([true, false]);
 });
 
-it('takes a plan that has become smaller at its word', () => {
+it('applies a reduced plan', () => {
   const limit = new ConnectionLimit();
   limit.tryAcquire('a', 2);
   limit.tryAcquire('a', 2);
@@ -29,7 +29,7 @@ it('takes a plan that has become smaller at its word', () => {
   expect(limit.tryAcquire('a', 0)).toBe(false);
 });
 
-it('tells of so many names at a time: those that changed first, then each once in a round', () => {
+it('reports changed names first, then each name once per round', () => {
   const limit = new ConnectionLimit({ isShared: true });
   for (let i = 0; i < 10; i++) limit.tryAcquire(`f${i}`, 9);
   const namesOf = (round: 'next' | 'restart' | null) =>

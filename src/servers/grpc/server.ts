@@ -2,7 +2,7 @@ import { performServerHandshake, type ServerOptions } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GeyserHandler } from '../../streams/geyser/geyser-handler.ts';
 import { FlushScheduler } from '../../streams/outbox.ts';

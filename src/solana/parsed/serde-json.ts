@@ -1,4 +1,4 @@
-import { floatText } from '../../base/text/float-text.ts';
+import { floatText } from '../../base/text/float-decimal.ts';
 import { U64_MAX } from '../units.ts';
 import { Undecodable } from './bincode.ts';
 

@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { TimeSlicedQueue } from '../../base/concurrency/time-sliced-queue.ts';
+import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/status.ts';
 

@@ -176,7 +176,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
       return true;
     }
     const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
-    return directive === 'nothing' || directive === 'keep-alive';
+    return directive === 'other' || directive === 'keep-alive';
   }
 
   #readPlainLength(bytes: Buffer, start: number, end: number): boolean {
