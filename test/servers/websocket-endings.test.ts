@@ -271,15 +271,15 @@ describe('a silent client', () => {
 
 describe('bytes that are no client frame', () => {
   const faults: [string, Buffer, number, string][] = [
-    ['garbage', Buffer.from('GET / HTTP/1.1\r\n\r\n'), 1002, 'The bytes are not'],
-    ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'The bytes are not'],
-    ['reserved bits', Buffer.from([0xc1, 0x80, 0, 0, 0, 0]), 1002, 'The bytes are not'],
-    ['an unknown opcode', Buffer.from([0x83, 0x80, 0, 0, 0, 0]), 1002, 'The bytes are not'],
-    ['a fragment of nothing', clientFrame(0x80, Buffer.from('x')), 1002, 'The bytes are not'],
-    ['a ping in fragments', clientFrame(0x09, Buffer.from('x')), 1002, 'The bytes are not'],
-    ['a ping that is too long', clientFrame(0x89, Buffer.alloc(126)), 1002, 'The bytes are not'],
+    ['garbage', Buffer.from('GET / HTTP/1.1\r\n\r\n'), 1002, 'Invalid WebSocket frame'],
+    ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'Invalid WebSocket frame'],
+    ['reserved bits', Buffer.from([0xc1, 0x80, 0, 0, 0, 0]), 1002, 'Invalid WebSocket frame'],
+    ['an unknown opcode', Buffer.from([0x83, 0x80, 0, 0, 0, 0]), 1002, 'Invalid WebSocket frame'],
+    ['a fragment of nothing', clientFrame(0x80, Buffer.from('x')), 1002, 'Invalid WebSocket frame'],
+    ['a ping in fragments', clientFrame(0x09, Buffer.from('x')), 1002, 'Invalid WebSocket frame'],
+    ['a ping that is too long', clientFrame(0x89, Buffer.alloc(126)), 1002, 'Invalid WebSocket frame'],
     ['text that is not UTF-8', clientFrame(0x81, Buffer.from([0xff, 0xfe])), 1007, 'Parse error'],
-    ['a close code that means nothing', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'The bytes are not'],
+    ['a close code that means nothing', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'Invalid WebSocket frame'],
   ];
   it.each(faults)('such as %s end the connection', async (_, bytes, code, reason) => {
     const wire = await server.upgradedClient();

@@ -210,7 +210,7 @@ function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: Ru
   if (given === null && isPublic) {
     refuseField(
       'origins',
-      'origins: a public key needs the origins of its web pages, such as https://app.example.com',
+      'origins: a public key needs the web addresses it may be used from, such as https://app.example.com',
     );
   }
   return checkList('origins', given, keyLimits.originsMax, readOrigin);

@@ -148,7 +148,7 @@ describeOnBothStores('key rules', ({ open }) => {
     const register = await registerOn(await open());
     const options = { product: 'rpc', name: 'page', isPublic: true } as const;
     expect((await refusal(createKey(register, options)))[2]).toContain(
-      'a public key needs the origins of its web pages',
+      'a public key needs the web addresses it may be used from',
     );
     const origins = ['https://app.example.com'];
     expect((await refusal(createKey(register, { ...options, product: 'fs', origins })))[1]).toBe('isPublic');
