@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-// Written so that any Node.js can parse it: an old one must get this far to be told.
+// Written so that any Node.js can parse it: an old version must get as far as the error message.
 const NEEDED = 24;
 const major = Number(process.versions.node.split('.')[0]);
 

@@ -26,7 +26,7 @@ const isFresh = (): boolean =>
 async function build(): Promise<void> {
   const { build: bundle } = await import('vite');
   const bundleDir = join(root, 'node_modules', `.dashboard-${process.pid}`);
-  // Whoever builds may be a test: the bundle is the one that is published all the same.
+  // A test may build it: the bundle is the published one either way.
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';
   try {

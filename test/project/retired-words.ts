@@ -19,8 +19,6 @@ const anywhere = [
   'wishes',
   'lent', // pooled
   'whoever',
-  'nobody',
-  'somebody',
   'anew',
   'journey', // request flow
   'journeys',
@@ -31,7 +29,6 @@ const inNames = [
   'ask',
   'asking',
   'tell',
-  'visit',
   'door',
   'doors',
   'walk',

@@ -17,7 +17,7 @@ export interface SocketListener {
 }
 
 /**
- * Socket that reports the start of its closing handshake, whoever initiates it: nothing may follow a close frame
+ * Socket that reports the start of its closing handshake, on either side: nothing may follow a close frame
  * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
