@@ -12,7 +12,7 @@ import { command as reload } from '../src/cli/commands/reload.ts';
 import { command as up } from '../src/cli/commands/up.ts';
 import { command as upstream } from '../src/cli/commands/upstream.ts';
 import { loadConfiguration } from '../src/config/configuration.ts';
-import { environmentFields } from '../src/config/layers.ts';
+import { environmentFields } from '../src/config/sources.ts';
 import { snsLimits } from '../src/decoding/sns/domains.ts';
 import { holdingsLimits } from '../src/decoding/token/token-holdings.ts';
 import { defaultPlanLimits } from '../src/gateway/auth/key-record.ts';
@@ -200,7 +200,7 @@ describe('the page for callers', () => {
         .map(seconds)
         .join(', '),
       'one call, all attempts together': seconds(defaultUpstreamLimits.timeoutMs),
-      answer: `${formatted(defaultUpstreamLimits.answerMaxBytes)} bytes`,
+      answer: `${formatted(defaultUpstreamLimits.responseMaxBytes)} bytes`,
       'connection idle between requests': seconds(httpOptions.keepAliveTimeoutMs),
     });
   });

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
 import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
 import type { NewKey } from '../control/keys/create-key.ts';

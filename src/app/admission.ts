@@ -23,22 +23,22 @@ export function buildAdmissionServices(
   telemetry: Telemetry,
 ): AdmissionServices {
   const { watch, connections, submissions } = telemetry;
-  const wrongKeys = new FailedAuthLimiter({
-    get wrongKeysPerMinute() {
-      return keys.wrongKeysPerMinute;
+  const failedAuthLimiter = new FailedAuthLimiter({
+    get failedAuthPerMinute() {
+      return keys.failedAuthPerMinute;
     },
     get blockMs() {
-      return keys.wrongKeysRefusedMs;
+      return keys.failedAuthBlockMs;
     },
     addressesMax: keys.addressesMax,
-    exempt: keys.wrongKeysExempt,
+    exempt: keys.failedAuthExempt,
   });
   const admission = new Admission({
     keys: access.keys,
     limiter: access.limits.rates,
     quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    failedAuthLimiter: wrongKeys,
+    failedAuthLimiter,
   });
   const meter = new CallMeter({
     usage: access.usage,

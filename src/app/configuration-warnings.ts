@@ -1,7 +1,7 @@
-import { nearestName } from '../config/camel-case.ts';
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
-import { environmentFields } from '../config/layers.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
+import { environmentFields } from '../config/sources.ts';
+import { nearestName } from '../config/value-types.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),

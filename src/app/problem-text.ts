@@ -1,7 +1,6 @@
 import { redact } from '../base/log.ts';
-import { ArgumentsError } from '../config/arguments.ts';
-import { ConfigurationError } from '../config/errors.ts';
-import { SecretReferenceError, showUrl } from '../config/secrets.ts';
+import { ConfigurationError, showUrl } from '../config/errors.ts';
+import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';

@@ -1,15 +1,15 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { crossCheck } from '../config/cross-checks.ts';
+import { crossCheck } from '../config/configuration.ts';
 import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
 import type { LiveConfiguration } from '../config/live-configuration.ts';
+import { type Changes, changesBetween } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
 import { problemText } from './problem-text.ts';
-import { type Changes, changesBetween } from './reloadable.ts';
 import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 /** Whoever sends SIGHUP is somebody on this machine. */

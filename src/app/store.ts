@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { Environment } from '../config/secrets.ts';
+import type { Environment } from '../config/sources.ts';
 import { openDatabase, type Store } from '../control/database/open.ts';
 import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';

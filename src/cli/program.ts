@@ -1,7 +1,7 @@
 import { withOptionNames } from '../app/commands/option-names.ts';
 import { isArgumentsError, problemText } from '../app/problem-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
-import { nearestName } from '../config/camel-case.ts';
+import { nearestName } from '../config/value-types.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;

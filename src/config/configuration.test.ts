@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
 import { loadConfiguration } from './configuration.ts';
-import { showConfiguration } from './redacted-view.ts';
+import { showConfiguration } from './render.ts';
 
 const example = join(import.meta.dirname, '../../config/solway.example.toml');
 describe('the example file', () => {

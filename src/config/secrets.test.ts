@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
-import { showConfiguration } from './redacted-view.ts';
+import { showConfiguration } from './render.ts';
 
 describe('secrets in the configuration', () => {
   const SECRET = 'hunter2hunter2';

@@ -1,6 +1,6 @@
 import { Connection } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
-import { websocketUrlOf } from './websocket-url.ts';
+import { websocketUrlOf } from './configuration.ts';
 
 describe('the WebSocket address of a node', () => {
   it.each([

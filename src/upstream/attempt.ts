@@ -100,7 +100,7 @@ class Attempt implements NodeRequest, StreamListener {
     return this.#node.network;
   }
 
-  get answerMaxBytes(): number {
+  get responseMaxBytes(): number {
     return this.#node.answerMaxBytes;
   }
 

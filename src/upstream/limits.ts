@@ -19,9 +19,9 @@ export type UpstreamLimits = Readonly<{
   /** Calls under way or queued per node; above it the node is passed over. */
   inFlightMax: number;
   /** The longest answer that is passed on. */
-  answerMaxBytes: number;
+  responseMaxBytes: number;
   /** What answers of all nodes may take together while they come, but for those that are passed on as they do. */
-  answersMaxBytes: number;
+  responseBufferMaxBytes: number;
   /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
   longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of the caller. */
@@ -57,7 +57,7 @@ export type UpstreamLimits = Readonly<{
   /** How often a node is asked for the first block that it has. */
   historyIntervalMs: number;
   /** Whether calls spread over equal nodes, or stay at one until another is clearly better for `stickyMs`. */
-  choice: BalancingStrategy;
+  loadBalancing: BalancingStrategy;
   stickyMs: number;
   /** The last while: what became of a node's calls in it may take the node out of service. */
   windowMs: number;
@@ -78,7 +78,7 @@ export type UpstreamLimits = Readonly<{
   /** Answered polls in a row, with no failed call between, after which it is re-admitted on probation. */
   readmitPollsMin: number;
   /** The share of reads that may be put to a second node because the first is late. */
-  hedgeShare: number;
+  hedgeRatio: number;
   /** How many such there may be in a row after a calm while. */
   hedgeBurst: number;
   /** The share of a node's answers that come sooner than the one that is waited for no longer. */
@@ -89,7 +89,7 @@ export type UpstreamLimits = Readonly<{
   /** For how long it is remembered what a node lacks. */
   capabilityMs: number;
   /** Whether a second node is asked for a transaction that the first does not have. */
-  askTwiceForNull: boolean;
+  confirmNullResults: boolean;
 }>;
 
 /** The ways in which one of several equal nodes is chosen. */
@@ -106,8 +106,8 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   idleTimeoutMs: 15_000,
   connectionsMax: 128,
   inFlightMax: 4_096,
-  answerMaxBytes: 128 * 1024 * 1024,
-  answersMaxBytes: 1024 * 1024 * 1024,
+  responseMaxBytes: 128 * 1024 * 1024,
+  responseBufferMaxBytes: 1024 * 1024 * 1024,
   longAnswerFromBytes: 1024 * 1024,
   longAnswerStallMs: 30_000,
   longAnswersMax: 32,
@@ -126,7 +126,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   slotsPerSecondMax: 25,
   shredsIntervalMs: 5_000,
   historyIntervalMs: 60_000,
-  choice: 'spread',
+  loadBalancing: 'spread',
   stickyMs: 30_000,
   windowMs: 30_000,
   exclusionAttemptsMin: 11,
@@ -138,11 +138,11 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   copiesMax: 4,
   readmitAnswersMin: 10,
   readmitPollsMin: 5,
-  hedgeShare: 0.05,
+  hedgeRatio: 0.05,
   hedgeBurst: 10,
   hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   capabilityMs: 60_000,
-  askTwiceForNull: true,
+  confirmNullResults: true,
 };

@@ -60,7 +60,7 @@ export class NodeGroup {
 
   /** The one that calls stay at; null where they spread. */
   get primary(): UpstreamNode | null {
-    return this.limits.choice === 'sticky' ? this.#primary.node : null;
+    return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
 
   /** Makes those that calls may be put to these. */

@@ -47,7 +47,7 @@ function basicAuthorization(url: URL): Record<string, string> {
 
 /** What answers of nodes are gathered in: room for one of the longest at least. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
-  new ByteBudget(() => Math.max(limits.answersMaxBytes, limits.answerMaxBytes));
+  new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 
 /** What a node may be asked a second; without a burst of its own as much at once as in a second. */
 function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudget | null {
@@ -86,7 +86,7 @@ export class UpstreamNode extends NodeHealth {
 
   /** The longest answer that it may give. */
   get answerMaxBytes(): number {
-    return this.#limits.answerMaxBytes;
+    return this.#limits.responseMaxBytes;
   }
 
   /**

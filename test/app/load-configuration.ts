@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/arguments.ts';
 import { loadConfiguration } from '../../src/config/configuration.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../src/config/sources.ts';
 
 /** Where the file of a test lies. Removed when the test process ends. */
 export const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));

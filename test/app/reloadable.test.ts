@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
-import { changesBetween, reloadable } from '../../src/app/reloadable.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { isSection, LiveConfiguration } from '../../src/config/live-configuration.ts';
+import {
+  changesBetween,
+  isSection,
+  LiveConfiguration,
+  reloadable,
+} from '../../src/config/live-configuration.ts';
 import { load } from './load-configuration.ts';
 
 const example = parse(

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   grpc = new GrpcClient(service.ready.grpcUrl);
   const { config, dataDir } = service;
-  const configuration = loadConfiguration({ config, dataDir, upstreams: [] }, {});
+  const configuration = loadConfiguration({ config, flags: { 'data-dir': dataDir }, upstreams: [] }, {});
   store = await openStore(configuration);
   const peppers = await openPeppers(store, pepperSources(configuration, {}));
   register = { store, peppers, actor: 'test', keysMax: 1_000, now: Date.now };

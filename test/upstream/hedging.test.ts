@@ -94,7 +94,7 @@ describe('a late call stays with its node', () => {
   );
 
   it('when hedging is turned off', async () => {
-    const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeShare: 0 });
+    const { pool } = await open([slow(120, healthy('1')), healthy('2')], { hedgeRatio: 0 });
     expect((await pool.request(call('getBalance'))).body.toString()).toBe('1');
     expect(asked()).toBe(1);
   });
@@ -107,7 +107,7 @@ describe('a late call stays with its node', () => {
   });
 
   it('when as many were hedged as may be', async () => {
-    const { pool, mocks } = await open([slow(60, healthy('1'))], { hedgeShare: 0.01 });
+    const { pool, mocks } = await open([slow(60, healthy('1'))], { hedgeRatio: 0.01 });
     await Promise.all(Array.from({ length: 40 }, () => pool.request(call('getBalance'))));
     const sent = mocks.reduce((sum, { received }) => sum + received.length, 0);
     expect(sent).toBeGreaterThan(40);

@@ -120,7 +120,7 @@ describe('a transaction that the first node does not have', () => {
   });
 
   it('is not looked for further where that is turned off, or at the only node', async () => {
-    scene = await stage([healthy('null'), healthy('null')], { askTwiceForNull: false });
+    scene = await stage([healthy('null'), healthy('null')], { confirmNullResults: false });
     expect(await ask('getTransaction', ['x'])).toBe('null');
     expect(counts('getTransaction').reduce((a, b) => a + b)).toBe(1);
     scene.pool.cordon('devnet', 'node-1', '');

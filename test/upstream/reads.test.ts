@@ -268,7 +268,7 @@ describe('a failure of ours', () => {
 
   it('says that the answer is too large, without asking another node', async () => {
     const large = healthy(JSON.stringify('x'.repeat(5_000)));
-    const { pool, mocks } = await open([large, large], { answerMaxBytes: 1_000 });
+    const { pool, mocks } = await open([large, large], { responseMaxBytes: 1_000 });
     const failure = await failureOf(pool.request(call('getProgramAccounts')));
     expect(failure.code).toBe('ANSWER_TOO_LARGE');
     expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);

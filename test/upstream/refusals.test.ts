@@ -18,7 +18,7 @@ it('An answer is refused for which there is no room beside others that come, and
     const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
     reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 120_000));
   };
-  const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
+  const limits = { responseMaxBytes: 200_000, responseBufferMaxBytes: 200_000 };
   scene = await stage([half, half], limits);
   const first = scene.pool.request(call('getBalance')).catch((thrown: Failure) => thrown.code);
   const second = scene.pool.request(call('getBlock', [1])).catch((thrown: Failure) => thrown.code);

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
-import { WORKERS_MAX } from '../../config/schema.ts';
+import { WORKERS_MAX } from '../../config/schema-server.ts';
 import type { ReloadActor } from '../../control/api/services.ts';
 import { openStorageCounter, type StorageCounter } from '../../control/storage/open-storage.ts';
 import { createFirstStartKeys, type PreparedStore, prepareStore } from '../access.ts';

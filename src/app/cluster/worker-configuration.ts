@@ -16,11 +16,11 @@ type Divided = {
  */
 export const dividedFields = {
   server: [
-    ...(['bodiesMaxBytes', 'answersMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
+    ...(['bodiesMaxBytes', 'responsesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
     'requestsInFlightMax',
   ],
-  upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
-  sending: [
+  upstreamPool: ['connectionsMax', 'inFlightMax', 'responseBufferMaxBytes', 'longAnswersMax', 'copiesMax'],
+  transactions: [
     ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
     ...(['callsAtATime', 'acceptedMax'] as const),
   ],
@@ -33,7 +33,7 @@ export const dividedFields = {
     ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),
     ...(['addressesMax', 'topicsMax', 'topicsIdleMax'] as const),
   ],
-  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blocksKeptBytes', 'blockReadsMax'],
+  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blockCacheMaxBytes', 'blockReadsMax'],
   geyser: ['mintsMax', 'mintFetchesMax'],
   grpc: [
     ...(['connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax'] as const),
@@ -54,11 +54,11 @@ export const dividedFields = {
   kubo: ['connectionsMax'],
   pinning: ['connectionsMax', 'watchedMax'],
   semiWallets: ['derivationsMax', 'derivationQueueMax', 'freeTries'],
-  keys: ['usageRowsMax', 'usageJournalMaxBytes', 'wrongKeysPerMinute'],
+  keys: ['usageRowsMax', 'usageJournalMaxBytes', 'failedAuthPerMinute'],
   accounts: ['accountFreeTries', 'addressFreeTries', 'hashesMax', 'hashesWaitingMax'],
   controlApi: ['requestsMax', 'streamsMax'],
   notices: ['inFlightMax'],
-  mail: ['inFlightMax', 'customerPerHour', 'receiverPerHour'],
+  mail: ['inFlightMax', 'customerPerHour', 'recipientPerHour'],
   requestLog: ['perSecond', 'lateMax', 'entriesMax', 'tailsMax', 'operatorTailsKept'],
   telemetry: ['queueMax'],
 } as const satisfies Divided;
@@ -107,7 +107,7 @@ export function toWorkerConfiguration(
     ...(Object.fromEntries(sections) as Pick<Configuration, keyof typeof dividedFields>),
     store: { ...store, connectionsMax },
     // Each worker counts as one.
-    shared: { ...shared, gatewaysLeast: shared.gatewaysLeast * workers },
+    shared: { ...shared, gatewaysMin: shared.gatewaysMin * workers },
     upstreams: upstreams.map((node) => nodeShareOf(node, upstreamClients)),
   };
 }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';

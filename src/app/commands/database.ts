@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
-import { ArgumentsError } from '../../config/arguments.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
-import { resolveReference } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
+import { ArgumentsError, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
   restoreBackup,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import {
   inviteFirstOperator,
   inviteOperator,

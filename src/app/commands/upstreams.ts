@@ -1,6 +1,6 @@
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { type Environment, resolveReference } from '../../config/secrets.ts';
+import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput, RouteOutput } from '../../control/api/contract/contract.ts';
 import { buildHandlers } from '../../control/api/handlers/handlers.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/secrets.ts';
+import type { Environment } from '../../config/sources.ts';
 import { countKeys } from '../../control/keys/key-quota.ts';
 import { pepperFile } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';

@@ -1,5 +1,5 @@
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
-import { websocketUrlOf } from '../../config/websocket-url.ts';
+import { websocketUrlOf } from '../../config/configuration.ts';
 import { probeGeyser } from '../../upstream/probe/probe-geyser.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeShreds } from '../../upstream/probe/probe-shreds.ts';

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { ArgumentsError } from '../../config/arguments.ts';
+import { ArgumentsError } from '../../config/sources.ts';
 import { readAccountDir, readAccountFile } from '../../localnet/genesis/account-file.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';

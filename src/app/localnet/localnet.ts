@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import { localnetDefaults } from '../../config/localnet-defaults.ts';
+import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { LedgerInUseError } from '../../localnet/genesis/ledger-lock.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../localnet/genesis/open.ts';
 import { type LocalnetServer, startLocalnetServer } from '../../localnet/http/server.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Configuration } from '../../config/configuration.ts';
-import { WORKERS_MAX } from '../../config/schema.ts';
+import { WORKERS_MAX } from '../../config/schema-server.ts';
 
 /** How many processes answer. */
 export const workerCount = ({ server: { workers } }: Configuration): number =>

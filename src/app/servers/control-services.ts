@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { showConfiguration } from '../../config/redacted-view.ts';
+import { showConfiguration } from '../../config/render.ts';
 import {
   type AccountLimits,
   type AccountOptions,

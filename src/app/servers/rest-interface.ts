@@ -27,10 +27,11 @@ export type RestInterface = Readonly<{
 }>;
 
 function openConfirmations(
-  { networks, confirmations: limits }: Configuration,
+  { networks, confirmations, rest }: Configuration,
   { source }: PipelineParts,
   { feed }: Upstreams,
 ): Confirmations {
+  const limits = { ...confirmations, waitMaxMs: Math.min(confirmations.waitMaxMs, rest.timeoutMs) };
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 

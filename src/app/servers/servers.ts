@@ -59,7 +59,7 @@ function rpcCalls(
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
     // A part of a divided limit still holds the longest answer.
-    answersMaxBytes: Math.max(server.answersMaxBytes, upstreamPool.answerMaxBytes),
+    answersMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
     batchAnswersMaxBytes: server.batchAnswersMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
@@ -69,8 +69,8 @@ function rpcCalls(
 
 /** The fast way for calls, before everything else on the port; null where it is not wanted. */
 function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
-  if (!server.rawDoor) return null;
-  const { rawHeadMaxBytes: headMaxBytes, rawBodyMaxBytes: bodyMaxBytes } = server;
+  if (!server.fastPath) return null;
+  const { fastPathHeadMaxBytes: headMaxBytes, fastPathBodyMaxBytes: bodyMaxBytes } = server;
   return new FastHttpServer(calls, log, { ...server, headMaxBytes, bodyMaxBytes });
 }
 
@@ -86,7 +86,7 @@ function buildStreamGate(
     idleMax: websocket.topicsIdleMax,
     graceMs: websocket.topicGraceMs,
     openTimeoutMs: websocket.topicOpenTimeoutMs,
-    bufferedMax: websocket.topicHeldMax,
+    bufferedMax: websocket.topicBufferedMax,
   };
   // The section itself, so that what is changed of it while the service runs is read there.
   const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;

@@ -50,7 +50,7 @@ export type Telemetry = Readonly<{
 }>;
 
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
-  const { otlpUrl: url, headers, share: _, ...options } = telemetry;
+  const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
   if (url === null) return null;
   const resource = {
     'service.name': 'solway',
@@ -88,7 +88,7 @@ function openPresence(
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ): GatewayHeartbeat {
-  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
+  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.snapshot(max),
@@ -101,7 +101,7 @@ function openPresence(
     'this gateway cannot tell of itself, nor hear of cordons and of connections to close',
     'this gateway tells of itself again',
   );
-  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax, onState };
+  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsListedMax, onState };
   return new GatewayHeartbeat(
     store,
     callbacks,
@@ -139,13 +139,13 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
 /** What is said of the request log, as it is kept now. */
 const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
   get share() {
-    return requestLog.share;
+    return requestLog.sampleRatio;
   },
   get perSecond() {
     return requestLog.perSecond;
   },
   get keptHours() {
-    return requestLog.keptHours;
+    return requestLog.retentionHours;
   },
   tails,
 });
@@ -163,7 +163,7 @@ const lossesOf = (
     read: dropped.refused_entries,
   },
   {
-    message: 'transactions were given up before they had landed: raise sending.pending_max',
+    message: 'transactions were given up before they had landed: raise transactions.pending_max',
     read: dropped.transactions,
   },
   {
@@ -188,7 +188,7 @@ export function openTelemetry(
   const { pool, sending, middleware } = upstreams;
   const presence = openPresence(configuration, access, upstreams, connections, workerTelemetry, log);
   const exporter = openExporter(configuration, presence.id, log);
-  const sampler = new TraceSampler(telemetry.share);
+  const sampler = new TraceSampler(telemetry.sampleRatio);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new RequestCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });

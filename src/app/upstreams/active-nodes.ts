@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
-import { camelNames } from '../../config/camel-case.ts';
 import type { UpstreamConfiguration } from '../../config/configuration.ts';
+import { camelNames } from '../../config/option.ts';
 import type { AddedNode } from '../../control/nodes/node-seal.ts';
 import type { FixedNode } from '../../control/nodes/node-services.ts';
 import type { NodeCordon } from '../../control/requests/node-cordons.ts';

@@ -1,8 +1,9 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { websocketUrlOf } from '../../config/configuration.ts';
 import { problemsFrom } from '../../config/errors.ts';
-import { upstreamNode, WS_OFF } from '../../config/schema.ts';
-import { websocketUrlOf } from '../../config/websocket-url.ts';
+import { upstreamNode } from '../../config/schema.ts';
+import { WS_OFF } from '../../config/value-types.ts';
 import { ApiError } from '../../control/api/api-error.ts';
 import type { Store } from '../../control/database/open.ts';
 import { NodeFeed, type NodesSnapshot } from '../../control/nodes/node-feed.ts';

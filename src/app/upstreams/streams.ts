@@ -29,10 +29,10 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   replayPauseMs: replay.pauseMs,
   replaysMax: replay.replaysMax,
   replayReadyTimeoutMs: replay.readyTimeoutMs,
-  blocksTimeSliceMs: blocks.turnMs,
+  blocksTimeSliceMs: blocks.timeSliceMs,
   blocksWaitingMax: blocks.waitingMax,
-  behindBlocksMaxMessages: blocks.behindMaxMessages,
-  behindBlocksMaxBytes: blocks.behindMaxBytes,
+  behindBlocksMaxMessages: blocks.queueMaxMessages,
+  behindBlocksMaxBytes: blocks.queueMaxBytes,
   version: geyserVersion(),
 });
 

@@ -33,7 +33,7 @@ it('Endpoints for sending have the limits that were read last', async () => {
   };
   try {
     expect(await outcome()).toBe('ok');
-    live.replace({ ...configuration, upstreamPool: { ...read.upstreamPool, answerMaxBytes: 10 } });
+    live.replace({ ...configuration, upstreamPool: { ...read.upstreamPool, responseMaxBytes: 10 } });
     expect(await outcome()).toBe('answer too large');
   } finally {
     await sending.close();

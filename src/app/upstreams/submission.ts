@@ -21,6 +21,6 @@ export const openSending = (
   new TransactionSubmitter({
     source: pool,
     targets: new SubmitTargets(pool, sendOnlyNodes(configuration)),
-    limits: configuration.sending,
+    limits: configuration.transactions,
     log,
   });

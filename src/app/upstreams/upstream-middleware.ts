@@ -79,7 +79,7 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
   } satisfies MemoryCacheLimits,
   redis: {
     waitMs: cache.redisWaitMs,
-    backoffMs: cache.redisRestMs,
+    backoffMs: cache.redisBackoffMs,
     answerMaxBytes: cache.redisAnswerMaxBytes,
   } satisfies RedisCacheLimits,
   coalescing: {
@@ -130,9 +130,11 @@ export function openUpstreamMiddleware({
   });
   const coalesced = cache.coalesce ? shared : redisBacked;
   const cached = cache.enabled ? new ResponseCache({ coalescer: shared, memory, keys, counts }) : coalesced;
-  const freshMs = cache.headsFreshMs;
+  const freshMs = cache.slotCacheFreshMs;
   const slotCache =
-    cache.heads && !isLocalnetOnly ? new SlotCache({ source: cached, slots, keys, counts, freshMs }) : cached;
+    cache.slotCache && !isLocalnetOnly
+      ? new SlotCache({ source: cached, slots, keys, counts, freshMs })
+      : cached;
   const monotonicReads = new MonotonicReads({
     source: slotCache,
     slots,

@@ -6,14 +6,14 @@ import {
   restoreDatabase,
   type TableProgress,
 } from '../../app/commands/database.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import type { Configuration } from '../../config/configuration.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway db <action> [options]

@@ -4,13 +4,13 @@ import {
   remoteKeyCommands,
   withKeyCommands,
 } from '../../app/commands/keys.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import { readApiToken } from '../api-token.ts';
 import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';

@@ -2,12 +2,12 @@ import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
 import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
-import { ArgumentsError, parseArguments } from '../../config/arguments.ts';
 import {
   SLOTS_PER_EPOCH_MAX,
   localnetDefaults as usual,
   WARP_SLOT_MAX,
-} from '../../config/localnet-defaults.ts';
+} from '../../config/schema-upstream.ts';
+import { ArgumentsError, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { withoutValidatorFlags } from './validator-flags.ts';

@@ -1,11 +1,11 @@
 import { type OperatorCommands, withOperatorCommands } from '../../app/commands/operators.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 

@@ -1,12 +1,12 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
 import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   type ParsedArguments,
   parseArguments,
-} from '../../config/arguments.ts';
-import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
+} from '../../config/sources.ts';
 import { readApiToken } from '../api-token.ts';
 import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';

@@ -11,8 +11,8 @@ import {
   wsUrl,
 } from '../../app/service.ts';
 import { logLevelOf, openLog } from '../../app/telemetry/log-output.ts';
-import { configurationArguments, configurationOptions, parseArguments } from '../../config/arguments.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { configurationArguments, configurationOptions, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 

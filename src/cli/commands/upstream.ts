@@ -3,8 +3,8 @@ import {
   type UpstreamCommands,
   withUpstreamCommands,
 } from '../../app/commands/upstreams.ts';
-import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/arguments.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
+import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/sources.ts';
 import { readApiToken } from '../api-token.ts';
 import { getAuditActor } from '../audit-actor.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';

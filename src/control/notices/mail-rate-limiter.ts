@@ -5,11 +5,11 @@ export type MailRateLimits = Readonly<{
   /** In an hour, of one customer, and of one user or token. */
   customerPerHour: number;
   /** In an hour, to one address. */
-  receiverPerHour: number;
+  recipientPerHour: number;
 }>;
 
 /** What holds unless something else is set. */
-export const mailRateLimits: MailRateLimits = { customerPerHour: 30, receiverPerHour: 5 };
+export const mailRateLimits: MailRateLimits = { customerPerHour: 30, recipientPerHour: 5 };
 
 /** Whose mail, and where it goes. */
 export type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }>;
@@ -34,12 +34,12 @@ export class MailRateLimiter {
 
   /** Takes the right to send a mail. @returns 0, or for how many milliseconds there is none. */
   take({ customer, sender, to }: RateLimitedMail): number {
-    const { customerPerHour, receiverPerHour } = this.#limits;
+    const { customerPerHour, recipientPerHour } = this.#limits;
     const now = this.#now();
     const shares = [
       [`customer ${customer}`, customerPerHour],
       [`sender ${sender}`, customerPerHour],
-      [`to ${to.toLowerCase()}`, receiverPerHour],
+      [`to ${to.toLowerCase()}`, recipientPerHour],
     ] as const;
     const sent = shares.map(([name, most]) => {
       const times = (this.#sent.get(name) ?? []).filter((at) => at > now - HOUR_MS);

@@ -18,7 +18,7 @@ export type NoticeLimits = Readonly<{
   /** From one thing that is handed over to a target to the next test of it. */
   testIntervalMs: number;
   /** How long it is kept what was told. */
-  keptDays: number;
+  retentionDays: number;
 }>;
 
 /** What holds when nothing else is said. */
@@ -32,7 +32,7 @@ export const noticeLimits: NoticeLimits = {
   retryMaxMs: 3_600_000,
   targetsMax: 10,
   testIntervalMs: 5_000,
-  keptDays: 400,
+  retentionDays: 400,
 };
 
 /** Parts of a quota, in percent, of which customers are told once a month each. */

@@ -20,7 +20,7 @@ export type SharingLimits = Readonly<{
   /** A gateway that is silent for so long is gone, and the places that it held are free. */
   presenceMs: number;
   /** Gateways to count on while the server was not reached yet. */
-  gatewaysLeast: number;
+  gatewaysMin: number;
   /** Names of one kind of limit in one exchange; the others have their turn in the next. */
   namesMax: number;
 }>;
@@ -32,7 +32,7 @@ export const sharingLimits: SharingLimits = {
   commandTimeoutMs: 1_000,
   reconnectMaxMs: 500,
   presenceMs: 10_000,
-  gatewaysLeast: 1,
+  gatewaysMin: 1,
   namesMax: 5_000,
 };
 
@@ -76,7 +76,7 @@ export class SharedLimits {
 
   constructor(options: SharedLimitsOptions) {
     this.#options = options;
-    this.#gateways = options.gatewaysLeast;
+    this.#gateways = options.gatewaysMin;
     const { parts, prefix, namesMax, presenceMs, syncIntervalMs: intervalMs } = options;
     const common = { gateway: this.gateway, namesMax };
     this.#syncs = [
@@ -178,7 +178,7 @@ export class SharedLimits {
   #markDisconnected(error: unknown): void {
     if (this.#isConnected === false) return;
     this.#isConnected = false;
-    this.#divide(Math.max(this.#gateways, this.#options.gatewaysLeast));
+    this.#divide(Math.max(this.#gateways, this.#options.gatewaysMin));
     this.#options.onState?.(error);
   }
 

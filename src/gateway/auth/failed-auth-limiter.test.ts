@@ -21,7 +21,7 @@ function refusalOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): F
 
 describe('an address with wrong keys', () => {
   const open = (options: Partial<FailedAuthOptions> = {}) =>
-    new FailedAuthLimiter({ wrongKeysPerMinute: 3, blockMs: 10_000, ...options });
+    new FailedAuthLimiter({ failedAuthPerMinute: 3, blockMs: 10_000, ...options });
 
   it('is refused with the last that it may have in a minute, until its time is over', () => {
     const wrongKeys = open();
@@ -66,7 +66,7 @@ describe('an address with wrong keys', () => {
       expect(refusalOf(wrongKeys, from)).toBeNull();
     }
     expect(wrongKeys.size).toBe(0);
-    const usual = new FailedAuthLimiter({ wrongKeysPerMinute: 1 });
+    const usual = new FailedAuthLimiter({ failedAuthPerMinute: 1 });
     for (const from of [clientInfoFor('127.0.0.1'), clientInfoFor('::1')]) storm(usual, from, 1);
     expect(usual.size).toBe(0);
   });

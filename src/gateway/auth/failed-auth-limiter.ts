@@ -6,7 +6,7 @@ import type { ClientInfo } from '../../protocol/request-handler.ts';
 
 export type FailedAuthOptions = Readonly<{
   /** Wrong keys that may come from one address within a minute; with the last of them it is refused. */
-  wrongKeysPerMinute: number;
+  failedAuthPerMinute: number;
   /** How long it is refused then, whatever key it shows. */
   blockMs: number;
   /** Addresses that are counted at a time; those that asked longest ago are forgotten. */
@@ -17,7 +17,7 @@ export type FailedAuthOptions = Readonly<{
 
 /** What holds when nothing else is said. */
 export const failedAuthOptions: FailedAuthOptions = {
-  wrongKeysPerMinute: 120,
+  failedAuthPerMinute: 120,
   blockMs: 60_000,
   addressesMax: 100_000,
   // A proxy on the same machine would have everybody refused for what one does.
@@ -67,8 +67,8 @@ export class FailedAuthLimiter {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
     const count = this.#countFor(ip.site, nowMs);
     count.failures += 1;
-    const { wrongKeysPerMinute, blockMs } = this.#options;
-    if (count.failures < wrongKeysPerMinute) return;
+    const { failedAuthPerMinute, blockMs } = this.#options;
+    if (count.failures < failedAuthPerMinute) return;
     count.blockedUntilMs = nowMs + blockMs;
     // Afterwards it has as many as any other.
     count.failures = 0;

@@ -14,7 +14,7 @@ export type RequestLogOptions = Readonly<{
   /** Requests a second that are kept with every step of their way. */
   perSecond: number;
   /** What share of those beyond them is kept so, 0 to 1. */
-  share: number;
+  sampleRatio: number;
   /** Failures and slow requests a second that are kept without steps, when they were not chosen at their start. */
   lateMax: number;
   /** From this many milliseconds on a request is slow. */
@@ -30,7 +30,7 @@ export type RequestLogOptions = Readonly<{
 /** What holds when nothing else is said. */
 export const requestLogOptions: RequestLogOptions = {
   perSecond: 20,
-  share: 0.01,
+  sampleRatio: 0.01,
   lateMax: 20,
   slowMs: 1_000,
   entriesMax: 5_000,
@@ -176,7 +176,7 @@ export class RequestLog {
       this.#sampled = 0;
       this.#unsampled = 0;
     }
-    if (this.#sampled >= this.#options.perSecond) return Math.random() < this.#options.share;
+    if (this.#sampled >= this.#options.perSecond) return Math.random() < this.#options.sampleRatio;
     this.#sampled++;
     return true;
   }

@@ -82,7 +82,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     cancelsBurstMax: number;
     cancelsPerSecondMax: number;
     /** How long an address may not connect after a connection of it was closed for a flood; 0: it may. */
-    offenderMs: number;
+    abuseBlockMs: number;
     /** Such addresses that are remembered. */
     offendersMax: number;
 
@@ -137,7 +137,7 @@ export const grpcServerOptions: GrpcServerOptions = {
   controlFramesPerSecondMax: 1_000,
   cancelsBurstMax: 200,
   cancelsPerSecondMax: 100,
-  offenderMs: 3_000,
+  abuseBlockMs: 3_000,
   offendersMax: 10_000,
   windowBytes: MIB,
   compression: 'sender',

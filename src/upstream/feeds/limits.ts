@@ -43,9 +43,9 @@ export type FeedLimits = Readonly<{
   /** Messages of one subscription that are remembered, so that none is told twice. */
   seenMax: number;
   /** Decoded blocks that are kept for whoever asks next. */
-  blocksKept: number;
+  blockCacheMax: number;
   /** And how many bytes of them, as nodes send them. */
-  blocksKeptBytes: number;
+  blockCacheMaxBytes: number;
   /** Blocks that are read at the same time. */
   blockReadsMax: number;
   /** Slots the follower of blocks may be behind before it gives its listeners up. */
@@ -74,8 +74,8 @@ export const feedLimits: FeedLimits = {
   gapFillsMax: 16,
   heldMax: 20_000,
   seenMax: 20_000,
-  blocksKept: 64,
-  blocksKeptBytes: 128 * 1024 * 1024,
+  blockCacheMax: 64,
+  blockCacheMaxBytes: 128 * 1024 * 1024,
   blockReadsMax: 4,
   followerLagMaxSlots: 600,
 };

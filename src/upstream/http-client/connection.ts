@@ -21,7 +21,7 @@ export type ConnectionLimits = StreamingLimits &
   Readonly<{
     connectTimeoutMs: number;
     idleTimeoutMs: number;
-    answerMaxBytes: number;
+    responseMaxBytes: number;
   }>;
 
 /** Whose connections they are. */

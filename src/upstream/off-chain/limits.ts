@@ -45,7 +45,7 @@ export type OffChainLimits = Readonly<{
   /** A fetch that was given up speaks against its host when the host has had so long. */
   slowMs: number;
   /** How long a document is kept. */
-  documentKeptMs: number;
+  documentTtlMs: number;
   /** How long it is kept in mind that there is no document: 404, not JSON, an address that is refused. */
   absenceKeptMs: number;
   /** How long it is kept in mind that a fetch failed in a way that passes. */
@@ -83,7 +83,7 @@ export const offChainLimits: OffChainLimits = {
   circuitFailuresMax: 3,
   circuitOpenMs: 5_000,
   slowMs: 1_500,
-  documentKeptMs: 24 * 3_600_000,
+  documentTtlMs: 24 * 3_600_000,
   absenceKeptMs: 10 * 60_000,
   failureKeptMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,

@@ -42,7 +42,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
     return decideRetry(state.call.row.kind, outcome);
   if (state.isDoubted) return 'answer';
   if (state.isActive) return 'hop-once';
-  const needsConfirmation = state.limits.askTwiceForNull && state.call.row.history === 'signature';
+  const needsConfirmation = state.limits.confirmNullResults && state.call.row.history === 'signature';
   return needsConfirmation && hasUsableNode(state, node) ? 'hop-once' : 'answer';
 }
 
@@ -134,8 +134,8 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const history = state.steps.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
   const cause = new Error(history.join('; ') || 'no node could be asked');
   if (state.isTooLarge && outcome?.kind !== 'aborted') {
-    const { answerMaxBytes } = state.limits;
-    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
+    const { responseMaxBytes } = state.limits;
+    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
   }
   if (outcome?.kind === 'no-room') return new Failure('OVERLOADED', { facts, cause, retryAfter });
   const refusal = refusalOf(state.steps.map((step) => step.outcome));

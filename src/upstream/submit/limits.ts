@@ -7,7 +7,7 @@ export type SubmitLimits = Readonly<{
   /** How long one who is handed a transaction may take to answer, where nobody waits behind it for its turn. */
   attemptTimeoutMs: number;
   /** Between two rebroadcasts of one transaction, give or take a quarter. */
-  rebroadcastMs: number;
+  rebroadcastIntervalMs: number;
   /** Transactions that are being rebroadcast at a time, each to everybody; others wait for their turn. */
   rebroadcastsAtATime: number;
   /** Transactions that are followed at a time; beyond it those are given up that were rebroadcast most often. */
@@ -31,7 +31,7 @@ export const submitLimits: SubmitLimits = {
   underWayMax: 10_000,
   callersMax: 50_000,
   attemptTimeoutMs: 5_000,
-  rebroadcastMs: 2_000,
+  rebroadcastIntervalMs: 2_000,
   rebroadcastsAtATime: 64,
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,

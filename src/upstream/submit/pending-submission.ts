@@ -42,7 +42,7 @@ export class PendingSubmission {
     this.watched = new WatchedTransaction(signature, 'confirmed', lifetime);
     this.endsAt = performance.now() + limits.pendingMaxMs;
     this.#rebroadcastsMax = rebroadcastsMax;
-    this.scheduleIn(limits.rebroadcastMs);
+    this.scheduleIn(limits.rebroadcastIntervalMs);
   }
 
   /** What it takes: its bytes stand here and in its name. */

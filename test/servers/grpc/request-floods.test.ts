@@ -196,7 +196,7 @@ describe('an address that floods', () => {
   });
 
   it('may, where that is not wanted', async () => {
-    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, offenderMs: 0 });
+    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, abuseBlockMs: 0 });
     await flood();
     expect(await isClosedAtOnce()).toBe(false);
   });

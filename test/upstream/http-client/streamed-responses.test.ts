@@ -249,7 +249,7 @@ describe('a long answer', () => {
     ],
   ])('that %s is told to be no answer', async (_name, framed, code) => {
     await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
-      answerMaxBytes: 1.5 * MIB,
+      responseMaxBytes: 1.5 * MIB,
     });
     const got = await reading();
     await until(() => got.end !== null);

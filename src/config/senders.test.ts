@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { complaint, load } from '../../../test/app/load-configuration.ts';
-import { showConfiguration } from '../redacted-view.ts';
+import { complaint, load } from '../../test/app/load-configuration.ts';
+import { showConfiguration } from './render.ts';
 
 const node = '[[upstream]]\nurl = "http://node.example"\nname = "a"\nnetwork = "devnet"\n';
 

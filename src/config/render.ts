@@ -1,0 +1,54 @@
+import type { Configuration } from './configuration.ts';
+import { showUrl } from './errors.ts';
+import { camelCase, type Entry, type Option, type Rows } from './option.ts';
+import { publicEntries } from './schema.ts';
+
+/** What people read of the configuration: `config show`, the example file and the reference page. */
+
+type Table = Readonly<Record<string, unknown>>;
+
+const REDACTED = '[redacted]';
+
+function showSecret({ show }: Option, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.keys(value as Table).map((name) => [name, REDACTED]));
+  const text = String(value);
+  if (show) return show(text);
+  return text.includes('://') ? showUrl(text) : REDACTED;
+}
+
+function showOption(row: Option, value: unknown): unknown {
+  const { rows } = row;
+  if (rows !== undefined && value !== null)
+    return Array.isArray(value)
+      ? value.map((item: Table) => showRows(rows, item))
+      : showRows(rows, value as Table);
+  return row.secret ? showSecret(row, value) : value;
+}
+
+const showRows = (rows: Rows, values: Table): Table =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => {
+      const key = camelCase(name);
+      return [key, showOption(row, values[key])];
+    }),
+  );
+
+const programNames: Readonly<Record<string, string>> = { upstream: 'upstreams', sender: 'senders' };
+
+function showEntry(entry: Entry, value: unknown): unknown {
+  if (entry.form === 'option') return showOption(entry, value);
+  if (entry.form === 'section') return showRows(entry.rows, value as Table);
+  return (value as readonly Table[]).map((item) => showRows(entry.rows, item));
+}
+
+/** The options without secrets, by their names in the program. Fixed limits are left out. */
+export function showConfiguration(configuration: Configuration): Table {
+  const shown = publicEntries.map(([name, entry]) => {
+    const key = programNames[name] ?? camelCase(name);
+    return [key, showEntry(entry, configuration[key as keyof Configuration])];
+  });
+  const { plans, file } = configuration;
+  return { ...Object.fromEntries(shown), plans, file };
+}
