@@ -1,11 +1,12 @@
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
-import { environmentFields } from '../config/sources.ts';
+import { environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
 import { nearestName } from '../config/value-types.ts';
 
 const knownVariables = [
   ...Object.keys(environmentFields),
   ...['SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE', 'SOLWAY_TOKEN'],
+  INTERNAL_LIMITS_VARIABLE,
 ];
 
 /** Read by the code samples for API clients, which may run on the same machine. */

@@ -1,35 +1,74 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
+import { configDocs } from '../../test/project/write-config-docs.ts';
+import { feedLimits } from '../upstream/feeds/limits.ts';
 import { loadConfiguration } from './configuration.ts';
 import { showConfiguration } from './render.ts';
+import { optionCount, singleOptions } from './schema.ts';
 
-const example = join(import.meta.dirname, '../../config/solway.example.toml');
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const example = join(root, 'config/solway.example.toml');
+
+type Tables = Record<string, unknown>;
+
+/** The options of the example file, the commented ones included, each with its table. */
+function allOptions(): Tables {
+  let table = '';
+  const lines = read('config/solway.example.toml')
+    .split('\n')
+    .flatMap((line): string[] => {
+      const header = /^(?:# )?(\[{1,2}[a-z_.]+\]{1,2})/.exec(line)?.[1];
+      if (header !== undefined) table = header;
+      const option = /^(?:# )?([a-z_]+ = .*)$/.exec(line)?.[1];
+      if (option === undefined) return [];
+      // Dotted names: a table may not be opened twice.
+      const path = table.replace(/[[\]]/g, '');
+      return [
+        path === '' || table.startsWith('[[') ? '' : `${path}.${option}`,
+        ...(path === '' ? [option] : []),
+      ];
+    });
+  return parse(lines.filter((line) => line !== '').join('\n')) as Tables;
+}
+
+describe('generated files', () => {
+  it.each(Object.entries(configDocs))('%s is up to date: run "npm run config:docs"', (path, render) => {
+    expect(read(path)).toBe(render());
+  });
+
+  it('keep the example file short, with a normal deployment first', () => {
+    const lines = read('config/solway.example.toml').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(400);
+    const first = lines.slice(0, 41).join('\n');
+    for (const name of ['host', 'cert_file', '[[upstream]]', 'database_url', '[plans.default]', '[metrics]'])
+      expect(first).toContain(name);
+    expect(optionCount()).toBeLessThanOrEqual(200);
+  });
+});
+
 describe('the example file', () => {
-  it('says exactly what holds without a file', () => {
+  it('has the values of an absent file', () => {
     const written = loadConfiguration({ config: example, upstreams: [] }, {});
-    const defaults = load('');
-    expect({ ...written, file: null }).toEqual({ ...defaults, file: null });
+    expect({ ...written, file: null }).toEqual({ ...load(''), file: null });
   });
 
-  it('names every field there is', () => {
-    const names = readFileSync(example, 'utf8').matchAll(
-      /^(?:# )?(?:([a-z_]+) = |\[{1,2}[a-z]+\.([a-z_]+)\]{1,2}$)/gm,
-    );
-    const named = new Set([...names].map(([, name, list]) => name ?? list));
-    const { file: _, plans, upstreams: __, ...sections } = load('');
-    const fields = Object.values(sections).flatMap((one) =>
-      typeof one === 'object' ? Object.keys(one) : [],
-    );
-    const snake = fields.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-    expect(snake.filter((name) => !named.has(name))).toEqual([]);
-    expect(plans).toHaveLength(2);
+  it('has every option with its default', () => {
+    const options = allOptions();
+    for (const [name, row] of singleOptions) {
+      if (row.rows !== undefined) continue;
+      const [section = '', field] = name.split('.');
+      const value = field === undefined ? options[section] : (options[section] as Tables)[field];
+      expect(value, name).toEqual(row.default === null || row.example ? expect.anything() : row.default);
+    }
   });
 
-  it('shows an [[upstream]] that is right once its comment signs are gone', () => {
-    const text = readFileSync(example, 'utf8');
-    const block = /^# \[\[upstream\]\]\n(?:# .*\n)+/m.exec(text)![0].replace(/^# /gm, '');
+  it('shows a valid [[upstream]]', () => {
+    const text = read('config/solway.example.toml');
+    const block = /^# \[\[upstream\]\].*\n(?:# .*\n)+/m.exec(text)![0].replace(/^# /gm, '');
     expect(load(block, [], { NODE_TOKEN: 'x' }).upstreams).toEqual([
       {
         url: 'https://host/path',
@@ -43,6 +82,51 @@ describe('the example file', () => {
         pipelining: 4,
       },
     ]);
+  });
+});
+
+describe('names of earlier versions', () => {
+  it('are errors that name the new option', () => {
+    expect(complaint('[keys]\nwrong_keys_per_minute = 5\n[sending]\npending_max = 1')).toBe(
+      'solway.toml: keys.wrong_keys_per_minute: was renamed: write keys.failed_auth_per_minute instead\n' +
+        'solway.toml: sending.pending_max: was renamed: write transactions.pending_max instead',
+    );
+  });
+
+  it('are errors that say that a value is fixed', () => {
+    expect(complaint('[feeds]\nseen_max = 5\n[quotas]\nlate_minutes = 1\n[blocks]\n')).toBe(
+      'solway.toml: feeds.seen_max: is no longer an option, its value is fixed: remove it\n' +
+        'solway.toml: quotas.late_minutes: is no longer an option, its value is fixed: remove it\n' +
+        'solway.toml: blocks: is no longer a section: remove it',
+    );
+  });
+
+  it('are reported together with other errors', () => {
+    expect(complaint('[server]\nraw_door = true\nport = -1')).toBe(
+      'solway.toml: server.raw_door: was renamed: write server.fast_path instead\n' +
+        'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
+    );
+  });
+});
+
+describe('fixed limits', () => {
+  const toml = '[internal.feeds]\nseen_max = 5\n';
+
+  it('are overridden only when the variable allows it', () => {
+    const environment = { SOLWAY_INTERNAL_LIMITS: 'allow' };
+    expect(load(toml, [], environment).feeds.seenMax).toBe(5);
+    expect(load('').feeds.seenMax).toBe(feedLimits.seenMax);
+    expect(complaint(toml)).toContain('solway.toml: internal: there is no such option');
+    expect(complaint('[internal.feeds]\nseen = 5\n', [], environment)).toContain(
+      'internal.feeds.seen: there is no such fixed limit',
+    );
+  });
+
+  it('are not shown', () => {
+    const shown = showConfiguration(load('')) as Readonly<Record<string, object>>;
+    expect(shown.feeds).not.toHaveProperty('seenMax');
+    expect(shown.feeds).toHaveProperty('nodeConnectionsMax');
+    expect(shown).not.toHaveProperty('quotas');
   });
 });
 
@@ -75,13 +159,13 @@ describe('a mistake in the configuration', () => {
   it.each([
     [
       'port = 80',
-      'solway.toml: port: there is no such field: the fields here are data_dir, dev, server, networks, upstream, upstream_pool, cache, sessions, sender, sending, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
+      'solway.toml: port: there is no such option: the options here are data_dir, dev, server, grpc, networks, upstream, upstream_pool, sender, transactions, cache, sessions, websocket, feeds, geyser, replay, shreds, rest, off_chain, das, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, shared, notices, mail, request_log, metrics, telemetry, log, plans',
     ],
-    ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
-    ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],
+    ['datadir = "x"', 'solway.toml: datadir: there is no such option: did you mean "data_dir"?'],
+    ['[sever]\nport = 1', 'solway.toml: sever: there is no such option: did you mean "server"?'],
     [
       '[server]\nbody-max-bytes = 1',
-      'solway.toml: server.body-max-bytes: there is no such field: did you mean "body_max_bytes"?',
+      'solway.toml: server.body-max-bytes: there is no such option: did you mean "body_max_bytes"?',
     ],
     ['[server]\nport = "8080"', 'solway.toml: server.port: "8080" is not a whole number from 0 to 65535'],
     ['[server]\nport = 65536', 'solway.toml: server.port: 65536 is not a whole number from 0 to 65535'],
@@ -95,7 +179,7 @@ describe('a mistake in the configuration', () => {
       '[server]\nhost = "http://x"',
       'solway.toml: server.host: "http://x" must be a host name or address such as "127.0.0.1" or "0.0.0.0"',
     ],
-    ['server = 3', 'solway.toml: server: 3 stands where a table belongs'],
+    ['server = 3', 'solway.toml: server: 3 is not a table'],
     [
       '[networks]\ndefault = "mainnet"',
       'solway.toml: networks.default: "mainnet" is not one of "mainnet-beta", "devnet", "testnet"',
@@ -123,31 +207,31 @@ describe('a mistake in the configuration', () => {
     ],
     [
       `${NODE}headers = { "x-token" = 3 }`,
-      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+      'solway.toml: upstream[0].headers.x-token: the value is not one line of Latin-1 text, as headers require: encode other characters',
     ],
     [
       `${NODE}headers = { "x-token" = "\u0142" }`,
-      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+      'solway.toml: upstream[0].headers.x-token: the value is not one line of Latin-1 text, as headers require: encode other characters',
     ],
     [
       '[[upstream]]\nurl = "https://u:50%off@a/key"',
-      'solway.toml: upstream[0].url: "https://a/[redacted]" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has an invalid "%" escape in its user name or password: write "%" itself as "%25"',
     ],
     [
       '[[upstream]]\nurl = "https://a/key#x"',
-      'solway.toml: upstream[0].url: "https://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has a fragment, which is never sent: remove "#" and what follows it',
     ],
     [
       `${NODE}ws = "wss://a/key#"`,
-      'solway.toml: upstream[0].ws: "wss://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+      'solway.toml: upstream[0].ws: "wss://a/[redacted]" has a fragment, which is never sent: remove "#" and what follows it',
     ],
     [
       `${NODE}grpc = "https://%ff:x@a"`,
-      'solway.toml: upstream[0].grpc: "https://a" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
+      'solway.toml: upstream[0].grpc: "https://a" has an invalid "%" escape in its user name or password: write "%" itself as "%25"',
     ],
     [
       `${NODE}headers = { "x token" = "y" }`,
-      'solway.toml: upstream[0].headers: one of the names is not the name of an HTTP header',
+      'solway.toml: upstream[0].headers: a name is not a valid HTTP header name',
     ],
     [
       `${NODE}headers = "x"`,
@@ -157,10 +241,7 @@ describe('a mistake in the configuration', () => {
       `${NODE}ws = "env:NO_SUCH"`,
       'solway.toml: upstream[0].ws: "env:NO_SUCH" names an environment variable that is not set: set NO_SUCH, or write the value here',
     ],
-    [
-      '[grpc]\ntls_cert = "door.pem"',
-      'solway.toml: grpc.tls_cert: stands alone: name the file of its tls_key too',
-    ],
+    ['[grpc]\ntls_cert = "door.pem"', 'solway.toml: grpc.tls_cert: requires tls_key: set both or none'],
     ['[grpc]\nenabled = "no"', 'solway.toml: grpc.enabled: "no" is not true or false'],
     [
       '[shreds]\nudp_senders = ["nobody"]',
@@ -169,7 +250,7 @@ describe('a mistake in the configuration', () => {
     ['dev = "yes"', 'solway.toml: dev: "yes" is not true or false'],
     [
       '[localnet]\nenabled = true',
-      'solway.toml: localnet.enabled: is replaced by --dev: leave it out, and use --dev for an embedded ledger',
+      'solway.toml: localnet.enabled: is replaced by --dev: remove it, and use --dev for an embedded ledger',
     ],
     [
       `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,
@@ -192,37 +273,13 @@ describe('a mistake in the configuration', () => {
       'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
     ],
     [
-      '[off_chain]\ntry_timeout_ms = 5001',
-      'solway.toml: off_chain.try_timeout_ms: is longer than timeout_ms: make it shorter',
-    ],
-    [
-      '[das_pool]\ntry_timeout_ms = 15001',
-      'solway.toml: das_pool.try_timeout_ms: is longer than timeout_ms: make it shorter',
-    ],
-    [
-      '[confirmations]\nwait_max_ms = 120001',
-      'solway.toml: confirmations.wait_max_ms: is longer than rest.timeout_ms: make it shorter',
-    ],
-    [
-      '[uploads]\nupload_max_ms = 2400001',
-      'solway.toml: uploads.upload_max_ms: is longer than rest.upload_timeout_ms: make it shorter',
-    ],
-    [
-      '[server]\nown_time_max_ms = 1799999',
-      'solway.toml: uploads.upload_max_ms: is longer than server.own_time_max_ms: make it shorter',
-    ],
-    [
-      '[semi_wallets]\nremember_ms = 899999',
-      'solway.toml: semi_wallets.remember_ms: is shorter than pause_max_ms, which would end pauses early: make it longer',
-    ],
-    [
       '[kubo]\nurl = "http://127.0.0.1:5001"',
-      'solway.toml: kubo.url: stands without storage.gateway, and files that a node of Kubo keeps are not given out here: name the gateway of the node, as in storage.gateway = "https://host/ipfs/"',
+      'solway.toml: kubo.url: requires storage.gateway, because Solway does not serve the files of a Kubo node: set the gateway of the node, as in storage.gateway = "https://host/ipfs/"',
     ],
     ['[keys]\nkeys_max = 2', 'solway.toml: keys.keys_max: 2 is not a whole number from 3 to 10000000'],
     [
-      '[keys]\npoll_interval_ms = 1001',
-      'solway.toml: keys.poll_interval_ms: 1001 is not a whole number from 50 to 1000',
+      '[uploads]\nupload_max_ms = 43200001',
+      'solway.toml: uploads.upload_max_ms: 43200001 is not a whole number from 100 to 43200000',
     ],
     [
       '[store]\nconnections_max = 1',
@@ -240,7 +297,7 @@ describe('a mistake in the configuration', () => {
   it('is told together with all others', () => {
     expect(complaint('[server]\nport = -1\nhots = "x"\n[log]\nlevel = 3').split('\n')).toEqual([
       'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
-      'solway.toml: server.hots: there is no such field: did you mean "host"?',
+      'solway.toml: server.hots: there is no such option: did you mean "host"?',
       'solway.toml: log.level: 3 is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
     ]);
   });

@@ -145,7 +145,7 @@ export const server = section(
   },
 );
 
-export const networksSection = section('Networks.', {
+export const networksSection = section('Default network.', {
   default: option(oneOf(networks), 'mainnet-beta', 'Network of /v1/rpc and of nodes that name none.', {
     common: true,
     env: 'SOLWAY_NETWORK',

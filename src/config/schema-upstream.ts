@@ -45,12 +45,8 @@ import {
 const NODES_MAX = 256;
 const SERVERS_MAX = 64;
 
-const networkRow = optional(oneOf(networks), 'Default: networks.default.', {
-  common: true,
-  example: '"mainnet-beta"',
-});
+const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
 const headersRow = option(headers, {}, 'Sent with every request.', {
-  common: true,
   secret: true,
   example: '{ "x-token" = "env:NODE_TOKEN" }',
 });
@@ -61,7 +57,7 @@ export const upstreamRows = {
     secret: true,
     example: '"https://host/path"',
   }),
-  network: networkRow,
+  network: { ...networkRow, common: true },
   name: optional(nodeName, 'Name in logs and metrics. Default: network and position.', {
     example: '"mainnet-beta-1"',
   }),
@@ -75,7 +71,7 @@ export const upstreamRows = {
     secret: true,
     example: '"https://host:10000"',
   }),
-  headers: headersRow,
+  headers: { ...headersRow, common: true },
   requests_per_second: option(
     whole(1, 10_000_000),
     null,
@@ -154,7 +150,7 @@ export const upstreamPool = section(
 const serverRows = {
   url: required(httpUrl, 'Address.', { secret: true, example: '"https://host/path"' }),
   network: networkRow,
-  name: optional(nodeName, 'Name in logs. Default: kind and position.', { example: '"name-1"' }),
+  name: optional(nodeName, 'Name in logs. Default: kind and position.', { example: '"endpoint-1"' }),
   headers: headersRow,
 };
 
