@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Connection } from '@solana/web3.js';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
 import { configDocs } from '../../test/project/write-config-docs.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
-import { loadConfiguration } from './configuration.ts';
+import { loadConfiguration, websocketUrlOf } from './configuration.ts';
 import { showConfiguration } from './render.ts';
 import { optionCount, singleOptions } from './schema.ts';
 
@@ -131,7 +132,7 @@ describe('fixed limits', () => {
 });
 
 describe('servers of the shred stage', () => {
-  it('take their secrets from elsewhere, and show none of them', () => {
+  it('resolve their secrets, and do not show them', () => {
     const toml = `[shreds]\ndeshred = [{ url = "env:FAR", headers = { "x-token" = "env:TOKEN" } }]\n`;
     const configuration = load(toml, [], { FAR: 'https://far.example/hunter2', TOKEN: 'hunter2' });
     const url = 'https://far.example/hunter2';
@@ -144,8 +145,8 @@ describe('servers of the shred stage', () => {
   });
 });
 
-describe('the gRPC door', () => {
-  it('listens where the HTTP door does, unless it is said otherwise', () => {
+describe('the gRPC listener', () => {
+  it('listens on the host of the HTTP listener by default', () => {
     expect(load('[server]\nhost = "0.0.0.0"\n').grpc).toMatchObject({ host: '0.0.0.0', port: 50_051 });
     const both = load('[server]\nhost = "0.0.0.0"\n[grpc]\nhost = "127.0.0.1"\n', ['--grpc-port', '7']);
     expect(both.grpc).toMatchObject({ host: '127.0.0.1', port: 7 });
@@ -155,7 +156,7 @@ describe('the gRPC door', () => {
 
 const NODE = '[[upstream]]\nurl = "https://a.example"\n';
 
-describe('a mistake in the configuration', () => {
+describe('an invalid configuration', () => {
   it.each([
     [
       'port = 80',
@@ -290,11 +291,11 @@ describe('a mistake in the configuration', () => {
       'solway.toml: log.level: "loud" is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
     ],
     ['a = = 3', 'solway.toml: line 1, column 5 is not TOML: invalid value'],
-  ])('in %j is named with its field and its remedy', (toml, words) => {
+  ])('is reported with option and remedy: %j', (toml, words) => {
     expect(complaint(toml)).toBe(words);
   });
 
-  it('is told together with all others', () => {
+  it('is reported with all its problems', () => {
     expect(complaint('[server]\nport = -1\nhots = "x"\n[log]\nlevel = 3').split('\n')).toEqual([
       'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
       'solway.toml: server.hots: there is no such option: did you mean "host"?',
@@ -302,7 +303,7 @@ describe('a mistake in the configuration', () => {
     ]);
   });
 
-  it('is told by the name under which it was given', () => {
+  it('names the source of the value', () => {
     expect(complaint('', ['--port', '8x'])).toBe('--port: "8x" is not a whole number from 0 to 65535');
     expect(complaint('', [], { SOLWAY_PORT: '70000' })).toBe(
       'SOLWAY_PORT: 70000 is not a whole number from 0 to 65535',
@@ -326,7 +327,108 @@ describe('a mistake in the configuration', () => {
     [['--zzzzzz'], 'there is no option --zzzzzz: see --help'],
     [['--port'], '--port needs a value'],
     [['--port', '--host', 'x'], '--port needs a value, and --host looks like an option'],
-  ])('of the command line %j is told', (args, words) => {
+  ])('is reported for the command line %j', (args, words) => {
     expect(complaint('', args)).toBe(words);
+  });
+});
+
+describe('a node of Kubo', () => {
+  it('requires the gateway to its files', () => {
+    const { kubo, storage } = load(
+      '[kubo]\nurl = "http://127.0.0.1:5001"\n[storage]\ngateway = "https://files.example/ipfs/"',
+    );
+    expect([kubo.url, storage.gateway]).toEqual(['http://127.0.0.1:5001', 'https://files.example/ipfs/']);
+  });
+});
+
+describe('problems that would prevent a start', () => {
+  it.each(['10.0.0.0/99', '10.0.0/8', '::1/129', '1.2.3.4.5'])('are reported: sender %j', (entry) => {
+    expect(complaint(`[shreds]\nudp_senders = ["10.0.0.0/8", "${entry}"]`)).toBe(
+      `solway.toml: shreds.udp_senders[1]: "${entry}" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"`,
+    );
+  });
+
+  it('are reported: missing certificates', () => {
+    writeFileSync(join(folder, 'key.pem'), '');
+    const toml = `[grpc]\ntls_cert = "${folder}/none.pem"\ntls_key = "${folder}/key.pem"`;
+    expect(complaint(toml)).toBe('solway.toml: grpc.tls_cert: none.pem does not exist: correct the path');
+  });
+
+  it('are reported: a missing address', () => {
+    expect(complaint('[shreds]\ndeshred = [{ name = "x" }]')).toBe(
+      'solway.toml: shreds.deshred[0].url: is missing: write it as "https://host/path"',
+    );
+  });
+});
+
+describe('the time of an upload', () => {
+  it('extends the time of its request', () => {
+    const { rest, server } = load('[uploads]\nupload_max_ms = 14_400_000');
+    expect(rest.uploadTimeoutMs).toBeGreaterThan(14_400_000);
+    expect(server.ownTimeMaxMs).toBeGreaterThanOrEqual(rest.uploadTimeoutMs);
+  });
+});
+
+const NAMED_NODE = '[[upstream]]\nurl = "http://node.example"\nname = "a"\nnetwork = "devnet"\n';
+
+describe('[[sender]]', () => {
+  it('has a default name and network', () => {
+    const { senders } = load(
+      `${NAMED_NODE}[[sender]]\nurl = "https://one.example"\n[[sender]]\nurl = "https://two.example"\nnetwork = "testnet"`,
+    );
+    expect(senders).toEqual([
+      { name: 'sender-1', network: 'devnet', url: 'https://one.example', headers: {} },
+      { name: 'sender-2', network: 'testnet', url: 'https://two.example', headers: {} },
+    ]);
+  });
+
+  it('resolves its secrets, and does not show them', () => {
+    const configuration = load(
+      `${NAMED_NODE}[[sender]]\nurl = "env:SENDER"\nheaders = { "x-token" = "env:TOKEN" }`,
+      [],
+      { SENDER: 'https://one.example/KEY-IN-PATH', TOKEN: 'KEY-IN-HEADER' },
+    );
+    expect(configuration.senders[0]).toMatchObject({ headers: { 'x-token': 'KEY-IN-HEADER' } });
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('one.example');
+    expect(shown).not.toContain('KEY-IN');
+  });
+
+  it('has a name that no node and no other endpoint has', () => {
+    const url = 'url = "https://one.example"';
+    expect(complaint(`${NAMED_NODE}[[sender]]\n${url}\nname = "a"`)).toContain(
+      'sender[0].name: "a" is also the name of an [[upstream]]',
+    );
+    expect(
+      complaint(`${NAMED_NODE}[[sender]]\n${url}\nname = "b"\n[[sender]]\n${url}\nname = "b"`),
+    ).toContain('sender[1].name: "b" is also the name of another [[sender]]');
+  });
+});
+
+describe('the WebSocket URL of a node', () => {
+  it.each([
+    ['https://host', 'wss://host'],
+    ['https://host/path?api-key=x', 'wss://host/path?api-key=x'],
+    ['http://127.0.0.1:8899', 'ws://127.0.0.1:8900'],
+    ['http://127.0.0.1:8899/', 'ws://127.0.0.1:8900/'],
+    ['https://host:443/path', 'wss://host:444/path'],
+    ['http://[::1]:8899/x', 'ws://[::1]:8900/x'],
+  ])('is derived from %s as @solana/web3.js does', (url, expected) => {
+    expect(websocketUrlOf(url)).toBe(expected);
+    // A private member of @solana/web3.js.
+    const { _rpcWebSocket: client } = new Connection(url) as unknown as {
+      _rpcWebSocket: { address: string };
+    };
+    if (!url.includes('[')) expect(client.address).toBe(expected);
+  });
+
+  it('keeps a user part and a colon in the path', () => {
+    expect(websocketUrlOf('https://host/a:8899/b')).toBe('wss://host/a:8899/b');
+    expect(websocketUrlOf('https://user:123@host:8899/x')).toBe('wss://user:123@host:8900/x');
+    expect(websocketUrlOf('https://user:123@host/x')).toBe('wss://user:123@host/x');
+  });
+
+  it('is null when there is no next port', () => {
+    expect(websocketUrlOf('http://host:65535/')).toBeNull();
   });
 });

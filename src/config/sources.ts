@@ -150,7 +150,7 @@ export type Sources = Readonly<{
   raw: Table;
   file: string | null;
   sourceOf: SourceOf;
-  /** Problems found while reading: old names, references. */
+  /** Names of earlier versions. */
   problems: readonly Problem[];
   /** Overrides of fixed limits, by section. */
   internal: Table;
@@ -342,22 +342,23 @@ function resolveReferences(raw: Table, resolveOne: Resolve): Table {
   return Object.fromEntries(members) as Table;
 }
 
-/** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file. */
+/** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file or reference. */
 export function readSources(given: ConfigurationArguments, environment: Environment): Sources {
   const { raw, file, sourceOf, folder, problems } = readWrittenSources(given, environment);
-  const found: Problem[] = [...problems];
+  const unresolved: Problem[] = [];
   const resolved = resolveReferences(raw, (value, field) => {
     if (typeof value !== 'string') return value;
     try {
       return resolveReference(value, environment, folder);
     } catch (error) {
       if (!(error instanceof SecretReferenceError)) throw error;
-      found.push({ ...sourceOf(field), message: error.message });
+      unresolved.push({ ...sourceOf(field), message: error.message });
       return undefined;
     }
   });
+  if (unresolved.length > 0) throw new ConfigurationError([...problems, ...unresolved]);
   const { internal, ...others } = resolved;
   if (environment[INTERNAL_LIMITS_VARIABLE] !== 'allow' || !isTable(internal))
-    return { raw: resolved, file, sourceOf, problems: found, internal: {} };
-  return { raw: others, file, sourceOf, problems: found, internal };
+    return { raw: resolved, file, sourceOf, problems, internal: {} };
+  return { raw: others, file, sourceOf, problems, internal };
 }
