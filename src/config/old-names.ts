@@ -177,22 +177,19 @@ export function withoutOldNames(
   isSection: (name: string) => boolean,
 ): Readonly<{ raw: Table; problems: readonly Readonly<{ field: string; message: string }>[] }> {
   const problems: { field: string; message: string }[] = [];
-  const raw: Table = {};
-  for (const [section, value] of Object.entries(written)) {
-    if (!isTable(value)) {
-      raw[section] = value;
-      continue;
-    }
-    const current = Object.entries(value).filter(([name]) => {
-      const field = `${section}.${name}`;
-      const message = messageFor(field);
-      if (message !== null) problems.push({ field, message });
-      return message === null;
-    });
-    const isGone = current.length === 0 && isOldSection(section) && !isSection(section);
-    if (!isGone) raw[section] = Object.fromEntries(current);
-    else if (Object.keys(value).length === 0)
+  const isCurrent = (field: string): boolean => {
+    const message = messageFor(field);
+    if (message !== null) problems.push({ field, message });
+    return message === null;
+  };
+  const sections = Object.entries(written).flatMap(([section, value]): [string, unknown][] => {
+    if (!isTable(value)) return [[section, value]];
+    const current = Object.entries(value).filter(([name]) => isCurrent(`${section}.${name}`));
+    if (current.length > 0 || isSection(section) || !isOldSection(section))
+      return [[section, Object.fromEntries(current)]];
+    if (Object.keys(value).length === 0)
       problems.push({ field: section, message: 'is no longer a section: remove it' });
-  }
-  return { raw, problems };
+    return [];
+  });
+  return { raw: Object.fromEntries(sections), problems };
 }

@@ -213,7 +213,7 @@ describe('a configuration', () => {
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
   ])('with names that every object has is told what is wrong: %s', (toml) => {
-    expect(complaint(toml)).toMatch(/there is no such field|is named with|one of the names|is not TOML/);
+    expect(complaint(toml)).toMatch(/there is no such option|is named with|a name is not|is not TOML/);
   });
 
   it('has no plan, no price and no header by such a name', () => {
