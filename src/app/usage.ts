@@ -30,7 +30,7 @@ function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }
   const journal = basename(path);
   log.info({ journal, rows }, 'usage that an earlier run could not write was taken over');
   if (damagedLines > 0) log.warn({ journal, damagedLines }, 'the journal of usage is damaged in places');
-  if (lateRows > 0) log.warn({ journal, lateRows }, 'usage was given up: its minutes are deleted already');
+  if (lateRows > 0) log.warn({ journal, lateRows }, 'Usage dropped: its minutes are past the retention');
 }
 
 function writerOf(
@@ -82,11 +82,11 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   writer.start();
   roller.start();
   const losses = [
-    { message: 'calls were not counted: raise keys.usage_rows_max', read: () => meter.uncounted },
-    { message: 'usage was given up: the database was away too long', read: () => writer.lostRows },
-    { message: 'usage was given up: its minutes are deleted already', read: () => writer.lateRows },
+    { message: 'Calls not counted: too many usage rows wait for the database', read: () => meter.uncounted },
+    { message: 'Usage dropped: the database was unavailable for too long', read: () => writer.lostRows },
+    { message: 'Usage dropped: its minutes are past the retention', read: () => writer.lateRows },
     {
-      message: 'usage is in memory only: raise keys.usage_journal_max_bytes',
+      message: 'Usage is in memory only: raise keys.usage_journal_max_bytes',
       read: () => writer.unsavedRows,
     },
   ];

@@ -155,19 +155,19 @@ const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [
   {
-    message: 'requests were left out of the log: raise request_log.entries_max',
+    message: 'Requests dropped from the request log: the database is too slow',
     read: dropped.log_entries,
   },
   {
-    message: 'requests were left out of the log: the database refused what stands in them',
+    message: 'Requests dropped from the request log: the database rejected them',
     read: dropped.refused_entries,
   },
   {
-    message: 'transactions were given up before they had landed: raise transactions.pending_max',
+    message: 'Transactions dropped before they landed: raise transactions.pending_max',
     read: dropped.transactions,
   },
   {
-    message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
+    message: 'Spans dropped: check the OTLP collector',
     read: dropped.spans,
   },
 ];
