@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ApiServices, Mailer } from '../control/api/services.ts';
+import { type MailOptions, SmtpMailer } from '../control/mail.ts';
 import type { NoticeLimits } from '../control/notices/notice-limits.ts';
 import { Notifier } from '../control/notices/notifier.ts';
 import { WebhookSeal } from '../control/notices/sealed-webhook.ts';
@@ -8,6 +10,30 @@ import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
 import type { Access } from './access.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
+
+function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
+  return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
+}
+
+/**
+ * What hands mail over as the configuration says; null where it names no mail server. Another server that is named while
+ * the service runs gets the mails from then on.
+ */
+export function openMailer({ mail }: Configuration): Mailer | null {
+  let options = optionsOf(mail);
+  if (options === null) return null;
+  let mailer = new SmtpMailer(options);
+  return {
+    send(message) {
+      const now = optionsOf(mail);
+      if (now !== null && !isDeepStrictEqual(now, options)) {
+        options = now;
+        mailer = new SmtpMailer(now);
+      }
+      return mailer.send(message);
+    },
+  };
+}
 
 /** What tells customers, as long as the service runs. */
 export type Notices = Readonly<{

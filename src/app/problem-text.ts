@@ -1,4 +1,4 @@
-import { redact } from '../base/log.ts';
+import { type Logger, redact } from '../base/log.ts';
 import { ConfigurationError, showUrl } from '../config/errors.ts';
 import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
 import { ApiError } from '../control/api/api-error.ts';
@@ -10,14 +10,21 @@ import { StoreHangsError } from '../control/database/store-unavailable.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../decoding/token/token-list.ts';
-import { IpcError } from './cluster/ipc-error.ts';
-import { WorkerStartError } from './cluster/worker-start-error.ts';
+import { IpcError, WorkerStartError } from './cluster/ipc-error.ts';
 import { NoNodesError } from './development-mode.ts';
 import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
-import { ReloadError } from './reload-commands.ts';
+import { ReloadError } from './reload-socket.ts';
 import { ListenError } from './servers/listen.ts';
 import { TlsFileError } from './servers/tls-files.ts';
 import { LogFileError } from './telemetry/log-output.ts';
+
+/** Says in the log when something begins to fail and, told of null, when it works again. */
+export const logStateChange =
+  (log: Logger, failing: string, working: string) =>
+  (error: unknown | null): void => {
+    if (error === null) log.info(working);
+    else log.warn({ problem: problemText(error) }, failing);
+  };
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',

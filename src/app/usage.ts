@@ -6,8 +6,8 @@ import type { RecoveredJournal } from '../control/usage/recover-journals.ts';
 import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';
 import { UsageMeter } from '../gateway/metering/usage-meter.ts';
+import { logStateChange } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
-import { logStateChange } from './telemetry/log-state-change.ts';
 import type { LossCounter } from './telemetry/loss-watch.ts';
 
 /** Counting, and what becomes of it. */

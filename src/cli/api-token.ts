@@ -1,4 +1,14 @@
+import { userInfo } from 'node:os';
 import { type Terminal, UsageError } from './command.ts';
+
+/** Who acts at this machine, for the audit log. */
+export function getAuditActor(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** Where tokens that are good for a command are made. */
 export type TokenKind = keyof typeof tokenSources;

@@ -11,7 +11,6 @@ import { startsInDevelopment } from '../development-mode.ts';
 import { problemText } from '../problem-text.ts';
 import { filesFolder, offChainFolder, openDataDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
-import { workerCount } from '../process/worker-count.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
@@ -21,9 +20,8 @@ import { ClusterStorageQuota } from './cluster-storage-quota.ts';
 import type { WorkerSettings } from './ipc-messages.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
-import { toWorkerConfiguration } from './worker-configuration.ts';
-import { workerFollowers } from './worker-followers.ts';
-import { type WorkerLimits, WorkerProcesses } from './worker-processes.ts';
+import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
+import { type WorkerLimits, WorkerProcesses, workerFollowers } from './worker-processes.ts';
 
 /** What a worker may take beyond the drain: to write what is counted, and to close what it has. */
 const STOP_MARGIN_MS = 30_000;

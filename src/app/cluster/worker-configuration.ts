@@ -1,4 +1,10 @@
+import { availableParallelism } from 'node:os';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
+import { WORKERS_MAX } from '../../config/schema-server.ts';
+
+/** How many processes answer. */
+export const workerCount = ({ server: { workers } }: Configuration): number =>
+  workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : workers;
 
 /** Names of the members that are numbers, or null. */
 type NumbersOf<Section> = {

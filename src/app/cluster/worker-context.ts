@@ -8,6 +8,9 @@ import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import type { ProposedChanges } from '../reload.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 
+/** The variable of the environment that says which worker a process is; set by the primary alone. */
+export const WORKER_VARIABLE = 'SOLWAY_WORKER';
+
 /** What a worker does for the primary once it is built. */
 export type WorkerCallbacks = Readonly<{
   /** Looks for changes of keys, now. */

@@ -1,7 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import type { ReloadFollowers } from '../reload.ts';
 import { IpcChannel } from './ipc-channel.ts';
+import { WorkerStartError } from './ipc-error.ts';
 import {
   type IpcHandlers,
   primaryMethods,
@@ -11,8 +13,23 @@ import {
   workerMethods,
 } from './ipc-messages.ts';
 import { closePendingConnections } from './pending-connections.ts';
-import { WorkerStartError } from './worker-start-error.ts';
-import { WORKER_VARIABLE } from './worker-variable.ts';
+import { WORKER_VARIABLE } from './worker-context.ts';
+
+/** Has all workers check and take a configuration; one that is being started gets the newest with its place. */
+export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
+  async check({ configuration, restart }) {
+    const responses = await processes.requestAll('check', { configuration, restart: [...restart] });
+    return [...responses.values()].find(({ problems }) => problems.length > 0)?.problems ?? [];
+  },
+  async apply(configuration) {
+    const applied = await processes.requestAll('apply', { configuration });
+    for (const worker of processes.readyWorkers) {
+      if (applied.has(worker)) continue;
+      log.error({ worker }, 'a worker did not take the configuration; it is started again');
+      processes.renew(worker);
+    }
+  },
+});
 
 /** How workers are kept alive. */
 export type WorkerLimits = Readonly<{

@@ -3,6 +3,11 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import type { Environment } from '../../config/sources.ts';
+import {
+  type LimitCommand,
+  type LimitStore,
+  LimitStoreUnavailableError,
+} from '../../control/shared/limit-store.ts';
 import type { SharedStorageQuota } from '../../control/storage/storage-quota.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';
@@ -10,11 +15,39 @@ import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
 import { IpcChannel } from './ipc-channel.ts';
 import { IpcError } from './ipc-error.ts';
-import { IpcLimitStore } from './ipc-limit-store.ts';
 import { type IpcHandlers, primaryMethods, type WorkerSettings, workerMethods } from './ipc-messages.ts';
 import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
+
+/** The primary, as far as limits go. */
+type Primary = Readonly<{
+  isConnected: () => boolean;
+  /** @throws NoAnswer */
+  execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
+}>;
+
+/** Where workers of one service tell each other what they let through: in the memory of the primary. */
+export class IpcLimitStore implements LimitStore {
+  readonly #primary: Primary;
+
+  constructor(primary: Primary) {
+    this.#primary = primary;
+  }
+
+  get problem(): LimitStoreUnavailableError | null {
+    return this.#primary.isConnected() ? null : new LimitStoreUnavailableError(undefined);
+  }
+
+  async start(): Promise<void> {}
+
+  execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
+    // Whoever asks may have more in them than can be said.
+    return this.#primary.execute(steps.map(({ name, keys, values }) => ({ name, keys, values })));
+  }
+
+  async stop(): Promise<void> {}
+}
 
 export type WorkerOptions = Readonly<{
   environment: Environment;

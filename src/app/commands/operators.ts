@@ -17,8 +17,8 @@ import type { Store } from '../../control/database/open.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
-import { callableHost } from '../servers/callable-host.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
+import { callableHost } from '../servers/listen-addresses.ts';
 import { openStore, pepperSources } from '../store.ts';
 
 /** What links begin with, and how it is known. */

@@ -12,10 +12,9 @@ import { openStore, pepperSources } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
 import { type Finding, runCheck } from './check.ts';
-import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './feeds.ts';
+import { checkAnyFeed, checkGeyser, checkPubsub, checkSenders, checkShreds } from './feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './host.ts';
 import { checkRest } from './rest.ts';
-import { checkSenders } from './senders.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return runCheck('data folder', async () => {

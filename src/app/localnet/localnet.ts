@@ -14,8 +14,8 @@ import { openShredSender, type ShredSender, type ShredTarget } from '../../local
 import type { Contact, Genesis } from '../../localnet/node.ts';
 import { type PubsubServer, startPubsubServer } from '../../localnet/pubsub/server.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
+import { writeValidatorLog } from './genesis-files.ts';
 import type { LocalnetGeyser } from './localnet-geyser.ts';
-import { writeValidatorLog } from './validator-log.ts';
 import { warpTo } from './warp-slot.ts';
 
 export type LocalnetOptions = LocalNodeOptions &

@@ -2,6 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { INLINING_FLAG, raiseInliningLimit } from './helper-threads.ts';
+
+it('this V8 knows the flag that is set', () => {
+  const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+  expect(known).toContain(`${INLINING_FLAG} `);
+  expect(raiseInliningLimit).not.toThrow();
+});
 
 const MODULE = join(import.meta.dirname, 'helper-threads.ts');
 

@@ -23,11 +23,11 @@ import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/metrics.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
+import { logStateChange } from '../problem-text.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import type { NodeTraits } from '../upstreams/active-nodes.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
-import { logStateChange } from './log-state-change.ts';
 import { watchLosses } from './loss-watch.ts';
 import { Metrics, type ServerFacts } from './metrics.ts';
 

@@ -1,6 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { Configuration } from '../../config/configuration.ts';
-import { websocketUrlOf } from '../../config/configuration.ts';
+import { type Configuration, websocketUrlOf } from '../../config/configuration.ts';
 import { problemsFrom } from '../../config/errors.ts';
 import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
@@ -13,7 +12,7 @@ import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from '../doctor/check.ts';
 import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
-import { logStateChange } from '../telemetry/log-state-change.ts';
+import { logStateChange } from '../problem-text.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
 /** How long one question to a node that is to be added may take; it is asked several, one after the other. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { describeRedisError } from '../../control/shared/describe-redis-error.ts';
 import { RedisCacheClient } from '../../control/shared/redis-cache-client.ts';
-import type { RpcDispatcher } from '../../protocol/call.ts';
+import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import type { CacheTtls } from '../../upstream/cache/cache-ttl.ts';
 import { type CallKeyLimits, CallKeys } from '../../upstream/cache/call-key.ts';
 import { MemoryCache, type MemoryCacheLimits } from '../../upstream/cache/memory-cache.ts';
@@ -11,6 +11,8 @@ import { RedisCache, type RedisCacheLimits } from '../../upstream/cache/redis-ca
 import { ResponseCache } from '../../upstream/cache/response-cache.ts';
 import { ResponseCounts } from '../../upstream/cache/response-counts.ts';
 import { type CoalescerLimits, RequestCoalescer } from '../../upstream/coalesce/request-coalescer.ts';
+import { UpstreamNode } from '../../upstream/node.ts';
+import type { UpstreamPool } from '../../upstream/pool.ts';
 import {
   MonotonicReads,
   type MonotonicReadsLimits,
@@ -19,6 +21,27 @@ import {
 import { SessionSlotTracker } from '../../upstream/slot-cache/session-slot-tracker.ts';
 import { SlotCache } from '../../upstream/slot-cache/slot-cache.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
+import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
+import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+
+function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
+  // The section itself: nodes read their limits at each use, so that what is changed of them while the service runs holds.
+  const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
+  return Map.groupBy(nodes, ({ network }) => network);
+}
+
+/** Puts the sending of transactions in front of the nodes. */
+export const openSending = (
+  configuration: Configuration,
+  pool: UpstreamPool,
+  log: Logger,
+): TransactionSubmitter =>
+  new TransactionSubmitter({
+    source: pool,
+    targets: new SubmitTargets(pool, sendOnlyNodes(configuration)),
+    limits: configuration.transactions,
+    log,
+  });
 
 /** What is to be read of answers for which no node was asked, by name. */
 type Counters = Readonly<Record<string, () => number>>;

@@ -11,13 +11,10 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../../config/sources.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { type RuleValues, rulesOf } from '../key-arguments.ts';
+import { parseExpiry, parseHours, type RuleValues, readSecret, rulesOf } from '../key-arguments.ts';
 import { identifiedKeyText, keyTable, newKeyText } from '../key-text.ts';
-import { readSecret } from '../read-secret.ts';
-import { parseExpiry, parseHours } from '../time-arguments.ts';
 
 const help = `Usage: solway keys <action> [options]
 

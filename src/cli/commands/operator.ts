@@ -6,7 +6,7 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../../config/sources.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { getAuditActor } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway operator <action> [options]

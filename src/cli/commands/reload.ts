@@ -1,5 +1,5 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
-import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
+import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-socket.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
@@ -7,8 +7,7 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../../config/sources.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway reload [options]

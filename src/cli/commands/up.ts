@@ -1,7 +1,6 @@
-import { WORKER_VARIABLE } from '../../app/cluster/worker-variable.ts';
-import { deprioritizeHelperThreads } from '../../app/process/helper-threads.ts';
-import { raiseInliningLimit } from '../../app/process/v8-flags.ts';
-import { workerCount } from '../../app/process/worker-count.ts';
+import { workerCount } from '../../app/cluster/worker-configuration.ts';
+import { WORKER_VARIABLE } from '../../app/cluster/worker-context.ts';
+import { deprioritizeHelperThreads, raiseInliningLimit } from '../../app/process/helper-threads.ts';
 import {
   restUrl,
   rpcUrl,

@@ -5,8 +5,7 @@ import {
 } from '../../app/commands/upstreams.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { configurationArguments, type ParsedArguments, parseArguments } from '../../config/sources.ts';
-import { readApiToken } from '../api-token.ts';
-import { getAuditActor } from '../audit-actor.ts';
+import { getAuditActor, readApiToken } from '../api-token.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { type NodeValues, parseNodeChange, parseNodeInput } from '../node-arguments.ts';
 import { addedNodeText, changedNodeText, upstreamTable } from '../upstream-text.ts';

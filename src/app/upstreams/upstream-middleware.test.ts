@@ -11,7 +11,7 @@ import {
 import { createLogger } from '../../base/log.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
-import { openSending } from './submission.ts';
+import { openSending } from './upstream-middleware.ts';
 
 it('Endpoints for sending have the limits that were read last', async () => {
   const scene = await stage([accepting()]);
