@@ -20,7 +20,7 @@ import { openStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
-/** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
+/** Keys in memory, fed from the store, and their usage, counted in memory and written to the store. */
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
@@ -32,8 +32,8 @@ export type Access = Readonly<{
   store: Store;
   peppers: Peppers;
   /**
-   * At the very first start, makes a key of each product; at every later one, none. Called once the door is
-   * open: a start that fails must not make keys that nobody is shown.
+   * Creates one key per product at the first start, none later. Called after the listeners are open, so that
+   * a failed start creates no keys that nobody sees.
    */
   createFirstKeys(): Promise<readonly NewKey[]>;
   /** Takes in what has changed of keys until now. */

@@ -61,7 +61,7 @@ function nodeWarnings(configuration: Configuration): string[] {
   return warnings;
 }
 
-/** What is valid but unusual, each with its field and what to do about it. */
+/** Valid but unusual settings, each with its option and a remedy. */
 export function configurationWarnings(configuration: Configuration, environment: Environment): string[] {
   const { metrics, server } = configuration;
   const warnings = [...mistypedVariables(environment), ...nodeWarnings(configuration)];

@@ -41,9 +41,9 @@ export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered:
 export type Service = Readonly<{
   /** Where it answers, without a path. */
   url: string;
-  /** Where gRPC streams are opened, without a path; null where that door is not enabled. */
+  /** gRPC address without a path; null when the listener is disabled. */
   grpcUrl: string | null;
-  /** Whether anything tells of the shred stage; where nothing does, its keys are refused. */
+  /** Whether the shred stage has a source; without one its keys are refused. */
   hasShredStage: boolean;
   /** The embedded ledger answers, not a Solana network. */
   isDevelopment: boolean;
@@ -53,7 +53,7 @@ export type Service = Readonly<{
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
   setupUrl: string | null;
-  /** Reads the configuration again, as at SIGHUP. Never rejects: the log says what came of it. */
+  /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
   reload(): Promise<void>;
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
   stop(): Promise<void>;
@@ -73,14 +73,13 @@ export type ServiceOptions = Readonly<{
 /** How long the first answers of nodes are waited for before the service opens its doors all the same. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
-/** Address of the JSON-RPC door. */
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
-/** Address of the WebSocket door, without a key. */
+/** WebSocket address without a key. */
 export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
   `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
 
-/** What paths of the REST interface stand behind. */
+/** Base of REST paths. */
 export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
 const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
@@ -118,7 +117,7 @@ async function openServers(
 
 type Stops = (() => Promise<unknown>)[];
 
-/** What there is one of: a worker has it from the primary. */
+/** Services that exist once: a worker gets them from the primary. */
 async function sharedServicesOf(
   { workerContext, program, log }: ServiceOptions,
   configuration: Configuration,
@@ -179,8 +178,8 @@ async function runFirstStart(
 }
 
 /**
- * Builds the house and opens its doors.
- * @throws what its parts throw when they cannot start; whatever had started is stopped again.
+ * Builds the service and opens its listeners.
+ * @throws the errors of its parts; everything started is stopped again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, log, workerContext } = options;

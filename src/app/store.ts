@@ -5,8 +5,8 @@ import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 
 /**
- * Opens the database that the configuration names.
- * @param onError - hears of idle connections that broke.
+ * Opens the configured database.
+ * @param onError - called when an idle connection breaks.
  * @throws SchemaTooNewError, or the driver's own error.
  */
 export function openStore(

@@ -10,12 +10,10 @@ import { logStateChange } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 import type { LossCounter } from './telemetry/loss-watch.ts';
 
-/** Counting, and what becomes of it. */
 export type Usage = Readonly<{
   meter: UsageMeter;
   /** How this run is named in what is written. */
   epoch: string;
-  /** What was given up, for whoever tells of it. */
   losses: readonly LossCounter[];
   /** Rows that wait to be stored. */
   waiting(): number;

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Terminal, UsageError } from './command.ts';
 
-/** Who acts at this machine, for the audit log. */
+/** User of this machine, for the audit log. */
 export function getAuditActor(): string {
   try {
     return userInfo().username;
@@ -18,10 +18,9 @@ const tokenSources = {
   anybody: `one of the control API, made in the dashboard under Settings`,
 } as const;
 
-/** What may stand in a header; tokens have letters, digits and _ only. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** The token that a service on another machine is asked with. @throws UsageError */
+/** Reads the token for a remote service. @throws UsageError */
 export function readApiToken(environment: Terminal['environment'], kind: TokenKind): string {
   const token = environment.SOLWAY_TOKEN?.trim() ?? '';
   if (token === '')

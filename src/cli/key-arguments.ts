@@ -37,7 +37,7 @@ export async function readSecret(input: AsyncIterable<Buffer | string>): Promise
   return text;
 }
 
-/** What the command line says of what a key may be used for. */
+/** Key rules of the command line. */
 export type RuleValues = Readonly<{
   network?: readonly string[];
   cidr?: readonly string[];

@@ -23,7 +23,7 @@ import { relayShredStage } from './relayed-shred-stage.ts';
 import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
 import { type WorkerLimits, WorkerProcesses, workerFollowers } from './worker-processes.ts';
 
-/** What a worker may take beyond the drain: to write what is counted, and to close what it has. */
+/** Time beyond the drain for a worker to write usage and close. */
 const STOP_MARGIN_MS = 30_000;
 
 const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration): WorkerLimits => ({
@@ -49,11 +49,10 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
 
 type Stops = (() => Promise<unknown>)[];
 
-/** What there is one of, for all workers. */
+/** Services that exist once, for all workers. */
 type PrimaryServices = Readonly<{
   options: ServiceOptions;
   workers: number;
-  /** What all workers are given alike. */
   workerSettings: Omit<WorkerSettings, 'worker' | 'configuration'>;
   prepared: PreparedStore;
   live: LiveConfiguration;
@@ -137,9 +136,9 @@ function buildWorkers({
 }
 
 /**
- * Starts a service of several processes: this one, the primary, serves nobody, and has what there is one of; the
- * workers, each a whole gateway, answer at the same doors.
- * @throws what `startService` throws; WorkerStartError.
+ * Starts a service of several processes. This process, the primary, serves no requests and holds what exists
+ * once; each worker is a whole gateway on the same ports.
+ * @throws the errors of `startService`; WorkerStartError.
  */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;

@@ -16,9 +16,9 @@ type Divided = {
 };
 
 /**
- * What is a limit of the whole service, and is not shared while it runs: connections, calls to nodes, memory of queues,
- * caches and bodies, work at a time. Each worker has its part. What holds for one key, one client or one connection, and
- * what is shared (rates, windows, places, quotas), is the same in all.
+ * Limits of the whole service that are not shared at run time: connections, calls to nodes, memory of queues,
+ * caches and bodies, concurrency. Each worker gets a part. Limits per key, client or connection, and shared
+ * ones (rates, windows, quotas), are the same in all workers.
  */
 export const dividedFields = {
   server: [
@@ -69,7 +69,7 @@ export const dividedFields = {
   telemetry: ['queueMax'],
 } as const satisfies Divided;
 
-/** A part of a limit, at least 1; 0 and null stand for none, or for any, and stay. */
+/** A part of a limit, at least 1; 0 and null mean none or unlimited and stay. */
 const partOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
   limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
 
@@ -94,8 +94,8 @@ function sectionOfWorker<Section extends object>(
 const STORE_CONNECTIONS_MIN = 2;
 
 /**
- * The configuration of a service, as it holds for one of so many workers.
- * @param askers - processes that share what nodes may be asked.
+ * The part of a configuration for one worker.
+ * @param upstreamClients - processes that share the rate limits of nodes.
  */
 export function toWorkerConfiguration(
   configuration: Configuration,

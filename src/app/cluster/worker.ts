@@ -27,7 +27,7 @@ type Primary = Readonly<{
   execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
 }>;
 
-/** Where workers of one service tell each other what they let through: in the memory of the primary. */
+/** Limit store of a worker: the memory of the primary. */
 export class IpcLimitStore implements LimitStore {
   readonly #primary: Primary;
 
@@ -42,7 +42,7 @@ export class IpcLimitStore implements LimitStore {
   async start(): Promise<void> {}
 
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
-    // Whoever asks may have more in them than can be said.
+    // Only these members are valid in a message.
     return this.#primary.execute(steps.map(({ name, keys, values }) => ({ name, keys, values })));
   }
 
@@ -52,7 +52,6 @@ export class IpcLimitStore implements LimitStore {
 export type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
-  /** The level that a section [log] stands for. */
   logLevelOf: (section: Configuration['log']) => string;
   /** Resolves when the process is to end, with why. */
   shutdown: Promise<string>;
@@ -60,7 +59,6 @@ export type WorkerOptions = Readonly<{
 
 type PrimaryChannel = IpcChannel<typeof primaryMethods, typeof workerMethods>;
 
-/** What this worker does when the primary asks, once it is built. */
 class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
   #callbacks: WorkerCallbacks | null = null;
   #page: (() => string) | null = null;
@@ -74,7 +72,6 @@ class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
     this.#page = page;
   }
 
-  /** Resolves when the primary tells this worker to end. */
   get stopped(): Promise<string> {
     return this.#stopped.promise;
   }
@@ -161,11 +158,11 @@ function workerContextOf(
   };
 }
 
-/** What a log line names, so that it is known who says so. */
+/** Fields of the log lines of this worker. */
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
-/** Never rejects: the primary is told what was wrong. @returns null where it could not start. */
+/** Never rejects: reports its error to the primary. @returns null when it could not start. */
 async function start(
   options: WorkerOptions,
   channel: PrimaryChannel,
@@ -178,14 +175,14 @@ async function start(
     const service = await startService({
       configuration: settings.configuration,
       environment: options.environment,
-      // What there is one of is started by the primary.
+      // The primary starts the services that exist once.
       program: [process.execPath],
       log,
       reloadSource: { read: () => settings.configuration, logLevelOf: options.logLevelOf },
       workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
-    // A primary that is gone by now is heard of otherwise.
+    // The disconnect event reports a lost primary.
     channel
       .request('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] })
       .catch(() => {});
@@ -197,13 +194,13 @@ async function start(
 }
 
 /**
- * Runs this process as one of several workers, until it is told to end or the primary is gone.
- * @returns whether it could be started.
+ * Runs this process as a worker until it is told to stop or loses the primary.
+ * @returns whether it started.
  */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
   // Node.js would end the process at once when the primary is gone: requests under way are to finish.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
-  // The primary has everything read again. Whoever tells the whole group must not end the workers by it.
+  // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});
   const handlers = new WorkerHandlers();
   const channel = openChannel(handlers);

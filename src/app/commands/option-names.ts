@@ -1,9 +1,9 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
-/** What fields of the control API are called on a command line: `cidrs` is `--cidr`. */
+/** Names of API fields on the command line: `cidrs` is `--cidr`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
-/** What the control API says first of a question that is not as it must be. */
+/** Prefix of validation errors of the control API. */
 const PREAMBLE = /^the (?:body|query) is not as it must be: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
 /** Where the control API names routes and fields of its own, and what leads there from a command line. */

@@ -36,7 +36,7 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
   });
 }
 
-/** What the database says of a start: the nodes that were added, and the mode. */
+/** Added nodes and start mode, from the database. */
 type Stored = Readonly<{
   added: readonly UpstreamConfiguration[];
   isDevelopment: boolean;
@@ -94,7 +94,7 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
-/** What one node and its feeds were found to be; `report` is null when it could not even be asked. */
+/** Findings about a node and its feeds; `report` is null when it is unreachable. */
 type NodeCheck = Readonly<{
   report: ProbeReport | null;
   findings: readonly Finding[];
@@ -111,7 +111,7 @@ async function checkUpstream(
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // Of a node that does not answer at all, PubSub says nothing more. Geyser may well be another machine.
+    // PubSub of an unreachable node adds nothing. Geyser may be another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
     return { report, findings: findingsOf(report), feeds };
   } catch {
@@ -120,7 +120,7 @@ async function checkUpstream(
   }
 }
 
-/** Nodes of one network that belong to different chains: all but one of the chains would never be asked. */
+/** Finds nodes of one network that belong to different chains. */
 function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   const networks = new Map<string, Map<string, string[]>>();
   for (const { report } of nodeChecks) {

@@ -91,9 +91,8 @@ export async function checkShreds(
 }
 
 /**
- * Whether any node feeds the subscriptions of the default network. One of which only the feed is dead may stand
- * beside others; when all are, no subscription can be opened.
- * @param found - what was found out about the feeds of all nodes that answer.
+ * Reports a default network without any usable feed.
+ * @param found - findings about the feeds of all reachable nodes.
  */
 export function checkAnyFeed(
   { upstreams, networks }: Configuration,

@@ -1,7 +1,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { ListenAddress } from './listen.ts';
 
-/** Where this machine reaches what listens at a host: one that stands for all of its addresses is no place to call. */
+/** Address to reach a listener on this machine: a wildcard host becomes loopback. */
 export function callableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -39,7 +39,7 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** What the gates of all doors have in common: who may come in, and what becomes of each request. */
+/** Admission and metering shared by all listeners. */
 export type AdmissionServices = Readonly<{
   admission: Admission;
   meter: CallMeter;
@@ -80,12 +80,11 @@ export function buildAdmissionServices(
   return { admission, meter, connections, submissions };
 }
 
-/** One listener with the door for calls, the door for WebSockets, and what load balancers ask; another for gRPC. */
+/** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
 export type Servers = Readonly<{
   http: HttpServer;
   /** null where it is not enabled. */
   grpc: GrpcListener | null;
-  /** Those that speak TLS. */
   tlsListeners: readonly TlsListener[];
   /** Answers REST requests that wait for what may take longer than the drain. */
   endWaits(): void;
@@ -134,7 +133,7 @@ function buildStreamGate(
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     bufferedMax: websocket.topicBufferedMax,
   };
-  // The section itself, so that what is changed of it while the service runs is read there.
+  // The live section itself: a reload changes its values.
   const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
   const refusal = quota.exceeded.bind(quota);
@@ -178,7 +177,7 @@ function buildWebSocketServer(
   return new WebSocketDialect(gate, log, options);
 }
 
-/** What the HTTP door shows and speaks; null where it speaks plain text. @throws TlsFileError */
+/** TLS options of the HTTP listener; null for plain text. @throws TlsFileError */
 function httpTls(configuration: Configuration): HttpTls | null {
   const files = httpTlsFiles(configuration);
   const { tls } = configuration.server;
@@ -198,8 +197,8 @@ function findTlsListeners(
 }
 
 /**
- * Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them.
- * @param streams - null: there is no door for them.
+ * Builds the listeners without opening them. Keys share one rate limit and one usage count over all of them.
+ * @param streams - null: no gRPC listener.
  */
 export function buildServers(
   configuration: Configuration,
@@ -272,7 +271,7 @@ export function buildServers(
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }
 
-/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
+/** Ready: nodes of the default network can answer. */
 function readiness(
   http: HttpServer,
   access: Access,

@@ -31,9 +31,8 @@ import type { Upstreams } from '../upstreams/upstreams.ts';
 import { watchLosses } from './loss-watch.ts';
 import { Metrics, type ServerFacts } from './metrics.ts';
 
-/** What the service tells of its requests, its connections, its nodes and itself. */
+/** Request log, connections, node and service metrics. */
 export type Telemetry = Readonly<{
-  /** For the gates: they tell of every request and every long connection. */
   watch: RequestWatch;
   submissions: SubmissionLog;
   connections: LiveConnections;
@@ -41,7 +40,6 @@ export type Telemetry = Readonly<{
   log: LogServices;
   /** The page of metrics; no path where it is not switched on. */
   routes(servers: ServerFacts): HttpRoutes;
-  /** Begins to write and to tell. */
   start(): Promise<void>;
   /** The doors are open: the service answers there. */
   setUrl(url: string): void;
@@ -69,14 +67,14 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-/** What differs where a process is one of several workers of one service. */
+/** Differences in a worker. */
 export type WorkerTelemetry = Readonly<{
   worker: number;
   /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
   joinMetrics(own: () => string): () => Promise<string>;
 }>;
 
-/** How operators are told this process from others. */
+/** Host name in the dashboard, with the number of the worker. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
   workerTelemetry === null ? hostname() : `${hostname()}#${workerTelemetry.worker}`;
 
@@ -136,7 +134,7 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
   return new LogTails(requestLog, onState);
 }
 
-/** What is said of the request log, as it is kept now. */
+/** Current settings of the request log. */
 const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
   get share() {
     return requestLog.sampleRatio;
@@ -150,7 +148,7 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-/** What of what is given up is said in the log, and what helps. */
+/** Log messages for dropped entries, with remedies. */
 const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [
@@ -173,8 +171,8 @@ const lossesOf = (
 ];
 
 /**
- * Builds what the service tells of itself; nothing is told before `start`.
- * @param seat - null: this process is all of the service.
+ * Builds telemetry, which is idle until `start`.
+ * @param workerTelemetry - null: this process is the whole service.
  */
 export function openTelemetry(
   configuration: Configuration,

@@ -15,10 +15,10 @@ import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
 import { logStateChange } from '../problem-text.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
-/** How long one question to a node that is to be added may take; it is asked several, one after the other. */
+/** Time for one request while a node is probed; probes are sequential. */
 const PROBE_TIMEOUT_MS = 4_000;
 
-/** What the fields of a caller are called in the configuration is what they are called here. */
+/** API fields have the names of the configuration. */
 const sourceOf = (field: string) => ({ source: '', field });
 
 /**
@@ -52,7 +52,7 @@ const toReportFinding = ({ verdict, text, subject }: Finding): NodeReport['findi
     ? []
     : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
 
-/** Asks a node and its feeds. Never rejects for what they do. */
+/** Probes a node and its feeds. Never rejects. */
 async function probe(added: AddedNode): Promise<NodeReport> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
@@ -76,7 +76,7 @@ const GEYSER_NOTE =
 
 /** Nodes that are added while the service runs, from the store and by the control API. */
 export type AddedNodes = Readonly<{
-  /** What was in the store at the start. */
+  /** Nodes in the store at the start. */
   nodes: readonly AddedNode[];
   nodeFacts(activeNodes: ActiveNodes): NodeServices;
   /** Lets the nodes in force follow the store from now on. */
@@ -84,7 +84,7 @@ export type AddedNodes = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What handlers have where no gateway runs: the nodes of the configuration are known, and nobody takes nodes up. */
+/** Services of the control API without a gateway: nodes of the configuration only. */
 export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
   seal: new NodeSeal(peppers),
   fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
@@ -94,7 +94,7 @@ export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers)
   applyChanges: async () => {},
 });
 
-/** The nodes that were added, for whoever only looks. @throws the driver's error. */
+/** Lists added nodes. @throws the driver's error. */
 export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesSnapshot> {
   return new NodeFeed({ store, seal: new NodeSeal(peppers), onNodes: () => {} }).start();
 }

@@ -18,11 +18,11 @@ export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Follows the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
-  /** What of the standard stage it wants to be told; null for nothing. */
+  /** Filters of the standard stage that it needs; null for none. */
   standardFilters: SubscribeRequest | null;
   /** Where shreds come in over UDP; null where they do not. */
   udp: AddressInfo | null;
-  /** Names whom the leader schedule and lookup tables are asked for; until then the questions wait. */
+  /** Sets the client for the leader schedule and lookup tables; requests wait until then. */
   setRpcClient(source: RpcClient): void;
   stop(): Promise<void>;
 }>;
@@ -44,17 +44,16 @@ function sourcesOf(configuration: Configuration, isDevelopment: boolean): Shreds
   };
 }
 
-/** Whether anything tells of the shred stage. */
+/** Whether the shred stage has a source. */
 export const hasShreds = (configuration: Configuration, isDevelopment: boolean): boolean => {
   const { udp, entries, deshred } = sourcesOf(configuration, isDevelopment);
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
-/** What the operator is told where nothing tells of the shred stage. */
 export const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
 
-/** The nodes stand only once the embedded ledger does, which is told where to send its shreds. */
+/** Nodes exist only after the embedded ledger, which needs the address for its shreds. */
 function deferredRpcClient(): Readonly<{ source: RpcClient; setRpcClient: (source: RpcClient) => void }> {
   const { promise, resolve } = Promise.withResolvers<RpcClient>();
   return {
@@ -65,8 +64,8 @@ function deferredRpcClient(): Readonly<{ source: RpcClient; setRpcClient: (sourc
 
 /**
  * Opens the shred stage.
- * @returns null where nothing tells of it.
- * @throws ListenError when no shreds can come in over UDP.
+ * @returns null without a source.
+ * @throws ListenError when the UDP port is unavailable.
  */
 export async function openShreds(
   configuration: Configuration,

@@ -43,15 +43,15 @@ export const openSending = (
     log,
   });
 
-/** What is to be read of answers for which no node was asked, by name. */
+/** Counters of cached and coalesced calls. */
 type Counters = Readonly<Record<string, () => number>>;
 
-/** What stands in front of the nodes and spares them calls. */
+/** Middleware in front of the nodes. */
 export type UpstreamMiddleware = Readonly<{
   source: RpcDispatcher;
   /** How calls were answered that may be spared. */
   outcomes: Counters;
-  /** What is held now. */
+  /** Current sizes. */
   usage: Counters;
   /** Answers that were forgotten to make room. */
   evictions: () => number;
@@ -60,10 +60,9 @@ export type UpstreamMiddleware = Readonly<{
 
 export type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
-  /** What is asked when nothing else answers. */
   source: RpcDispatcher;
   slots: SlotTracker;
-  /** The nodes are the embedded ledger alone: it is as near as memory, and its state is asked of itself. */
+  /** The embedded ledger is the only node: its changing state is not cached. */
   isLocalnetOnly: boolean;
   log: Logger;
 }>;
@@ -88,7 +87,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
 
-/** What bounds each part: whole, so that a limit which the configuration lacks does not compile. */
+/** Limits of each part. */
 const limitsOf = ({ cache, sessions }: Configuration) => ({
   keys: {
     paramsMaxBytes: cache.paramsMaxBytes,

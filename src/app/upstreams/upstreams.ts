@@ -16,10 +16,8 @@ import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
 import { openSending, openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
 
-/** What the feeds of one network stand on. */
 type FeedOptions = Readonly<{
   configuration: Configuration;
-  /** Those of the default network. */
   nodes: readonly NodeConfig[];
   pool: UpstreamPool;
   log: Logger;
@@ -48,9 +46,9 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** The nodes that answer calls: those of the configuration and of the database, or the embedded ledger. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
-  /** What calls of customers are asked of: the pool, and what stands in front of it. */
+  /** Entry point of calls: the middleware over the pool. */
   source: RpcDispatcher;
-  /** What spares the nodes calls; part of `source`. */
+  /** Part of `source`. */
   middleware: UpstreamMiddleware;
   /** How transactions are sent; part of `source`. */
   sending: TransactionSubmitter;
@@ -60,7 +58,7 @@ export type Upstreams = Readonly<{
   isDevelopment: boolean;
   /** Which nodes there are now, and how that changes. */
   activeNodes: ActiveNodes;
-  /** Of nodes, what gRPC streams are fed from: the embedded ledger with its Geyser. */
+  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
   streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
   stop(): Promise<void>;
 }>;

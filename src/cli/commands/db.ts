@@ -48,7 +48,7 @@ type Job = Readonly<{
   onTable: TableProgress;
 }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 const numbers = new Intl.NumberFormat('en-US');

@@ -113,7 +113,7 @@ type Job = Readonly<{
   overlapHours: number | undefined;
 }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 async function create({ commands, values }: Job): Promise<Report> {
@@ -143,7 +143,7 @@ async function set({ commands, values, key }: Job): Promise<Report> {
   return { text: `${changed.start}… is changed, with the others of its family.\n`, json: { key: changed } };
 }
 
-/** What becomes of the key that was replaced. */
+/** Validity of the replaced key. */
 function describeReplacedKey({ key, old }: Awaited<ReturnType<KeyCommands['rotate']>>): string {
   const end = old.expiresAt ?? 0;
   return end <= key.createdAt ? 'has ended' : `goes on until ${new Date(end).toISOString()}`;

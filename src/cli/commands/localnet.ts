@@ -141,7 +141,7 @@ type Parsed = ReturnType<typeof parse>;
 /** Under a gateway: the ledger of one that was killed ends by itself, and may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
-/** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
+/** Parses the command line. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(
   { text, flag, accountDirs, shredsTo, groups }: Parsed,
   log: LocalnetOptions['log'],

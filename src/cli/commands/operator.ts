@@ -39,7 +39,7 @@ const options = {
 
 type Report = Readonly<{ text: string; json: unknown }>;
 
-/** A link that leads to a wrong port would hand its token to whoever listens there. */
+/** A link to a wrong port would send its token to another program. */
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return `It leads to the service that runs here, at ${url}: for people who reach it elsewhere, set\naccounts.public_url.\n`;

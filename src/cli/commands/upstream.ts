@@ -74,7 +74,7 @@ type Values = NodeValues & Readonly<{ reason?: string; force?: boolean }>;
 
 type Job = Readonly<{ commands: UpstreamCommands; node: string; values: Values }>;
 
-/** What an action answers, for people and for programs. */
+/** Result of an action, as text and as JSON. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
 async function list({ commands }: Job): Promise<Report> {
@@ -119,7 +119,6 @@ async function remove({ commands, node, values: { force = false } }: Job): Promi
 
 type Action = Readonly<{ does: (job: Job) => Promise<Report>; takes: readonly (keyof Values)[] }>;
 
-/** What may be said of a node when it is added, and later. */
 const nodeNames = [
   ...(['url', 'ws', 'grpc', 'header'] as const),
   ...(['requests-per-second', 'requests-burst', 'pipelining'] as const),
