@@ -32,8 +32,8 @@ export type Access = Readonly<{
   store: Store;
   peppers: Peppers;
   /**
-   * Creates one key per product at the first start, none later. Called after the listeners are open, so that
-   * a failed start creates no keys that nobody sees.
+   * Creates one key per product at the first start, none later. Called once the listeners are open: a failed
+   * start must not create unseen keys.
    */
   createFirstKeys(): Promise<readonly NewKey[]>;
   /** Takes in what has changed of keys until now. */
@@ -57,7 +57,7 @@ export async function prepareStore(
   log: Logger,
 ): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
-    log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
+    log.warn({ problem: problemText(error) }, 'Database connection lost'),
   );
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -114,8 +114,8 @@ async function watchStore(
     pollIntervalMs: limits.pollIntervalMs,
     awayAfterMs: configuration.store.awayAfterMs,
     onStoreState: (state, error) => {
-      if (state === 'back') log.info('the store of keys can be reached');
-      else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
+      if (state === 'back') log.info('Key store available');
+      else log.warn({ problem: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });
   await feed.start();

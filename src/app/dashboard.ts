@@ -10,6 +10,6 @@ export const DASHBOARD_FOLDER = join(import.meta.dirname, '../../web/dist');
 /** Dashboard routes. Without a build the service runs and logs how to build it. */
 export function buildDashboardRoutes(log: Logger): HttpRoutes {
   if (!existsSync(join(DASHBOARD_FOLDER, 'dashboard.html')))
-    log.info('the dashboard is not built, so its pages say how: npm run build:web');
+    log.info('Dashboard not built: run npm run build:web');
   return dashboardRoutes(DASHBOARD_FOLDER);
 }

@@ -15,10 +15,7 @@ function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mai
   return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
 }
 
-/**
- * What hands mail over as the configuration says; null where it names no mail server. Another server that is named while
- * the service runs gets the mails from then on.
- */
+/** Mailer of the configuration; null without a mail server. A reload replaces the server. */
 export function openMailer({ mail }: Configuration): Mailer | null {
   let options = optionsOf(mail);
   if (options === null) return null;
@@ -35,14 +32,13 @@ export function openMailer({ mail }: Configuration): Mailer | null {
   };
 }
 
-/** What tells customers, as long as the service runs. */
 export type Notices = Readonly<{
   /** For handlers of the control API. */
   services: Pick<ApiServices, 'notices'>;
   stop(): Promise<void>;
 }>;
 
-/** Begins to tell customers when quotas run out. @throws the driver's error. */
+/** Starts the notices to customers. @throws the driver's error. */
 export async function openNotices(
   { notices }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,
@@ -50,7 +46,7 @@ export async function openNotices(
   log: Logger,
 ): Promise<Notices> {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
-  // The section itself, so that what is changed of it while the service runs is read there.
+  // The live section itself: a reload changes its values.
   const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },
@@ -63,8 +59,8 @@ export async function openNotices(
     channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
     limits,
     onState: (error) => {
-      if (error === null) log.info('notices to customers are sent again');
-      else log.warn({ problem: problemText(error) }, 'notices to customers wait for the database');
+      if (error === null) log.info('Customer notices resumed');
+      else log.warn({ problem: problemText(error) }, 'Customer notices wait for the database');
     },
   });
   await notifier.start();

@@ -136,11 +136,11 @@ export class Reload {
     } catch (error) {
       if (error instanceof ConfigurationError) {
         const problems = error.problems.map(describeProblem);
-        log.error({ problems }, 'the configuration is as it was: what was read is not good');
+        log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
       } else
         log.error(
           { problem: problemText(error) },
-          'the configuration is as it was: another could not be put into force',
+          'Configuration reload failed; keeping the current configuration',
         );
       throw error;
     }
@@ -164,10 +164,7 @@ export class Reload {
       await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
         (error: unknown) => {
           const problem = problemText(error);
-          log.error(
-            { problem },
-            'plans and audit log say that the configuration is another, which it is not',
-          );
+          log.error({ problem }, 'Rollback failed: plans and audit log show the rejected configuration');
         },
       );
       throw fault;
@@ -192,10 +189,7 @@ export class Reload {
       });
     } catch (error) {
       if (setsPlans || by !== BY_SIGNAL) throw error;
-      log.warn(
-        { problem: problemText(error) },
-        'that the configuration was read again is not in the audit log',
-      );
+      log.warn({ problem: problemText(error) }, 'Configuration reload not recorded in the audit log');
     }
   }
 
@@ -205,7 +199,7 @@ export class Reload {
       { changed },
       changed.length === 0 ? 'the configuration is as it was' : 'the configuration changed',
     );
-    if (restart.length > 0) log.warn({ restart }, 'these fields changed and need a restart');
+    if (restart.length > 0) log.warn({ restart }, 'Changed options need a restart');
   }
 }
 

@@ -161,7 +161,7 @@ async function firstAnswers(
   });
   const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
   const speaks = workerContext === undefined || workerContext.worker === 1;
-  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'upstream nodes do not answer at the start');
+  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'Nodes do not respond at start');
   return nodes;
 }
 
@@ -257,7 +257,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'not everything could be stopped');
+      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

@@ -26,8 +26,8 @@ const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal'
 
 function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }: RecoveredJournal): void {
   const journal = basename(path);
-  log.info({ journal, rows }, 'usage that an earlier run could not write was taken over');
-  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'the journal of usage is damaged in places');
+  log.info({ journal, rows }, 'Usage of an earlier run recovered');
+  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'Usage journal damaged');
   if (lateRows > 0) log.warn({ journal, lateRows }, 'Usage dropped: its minutes are past the retention');
 }
 
@@ -44,15 +44,11 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: logStateChange(
-      log,
-      'usage cannot be written; it is kept until it can',
-      'usage is written again',
-    ),
+    onState: logStateChange(log, 'Usage not writable; it is queued', 'Usage writable again'),
     onJournal: logStateChange(
       log,
-      'the journal of usage fails: what is not in the database would be lost with the process',
-      'the journal of usage is written again',
+      'Usage journal failed; queued usage would be lost with the process',
+      'Usage journal writable again',
     ),
     onJournalRecovered: (journal) => logRecoveredJournal(log, journal),
   });
@@ -70,12 +66,8 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
       hoursDays: keys.usageHoursDays,
       daysDays: keys.usageRetentionDays,
     },
-    onState: logStateChange(
-      log,
-      'usage cannot be rolled up; minutes are kept until it can',
-      'usage is rolled up again',
-    ),
-    onViolation: (check) => log.error(check, 'a check of the books of usage found a contradiction'),
+    onState: logStateChange(log, 'Usage rollup failed; minutes are retained', 'Usage rollup resumed'),
+    onViolation: (check) => log.error(check, 'Usage consistency check failed'),
   });
   writer.start();
   roller.start();

@@ -123,7 +123,7 @@ function buildWorkers({
     onExit(worker) {
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
-        log.warn({ problem: problemText(error) }, 'what a worker was storing is not known');
+        log.warn({ problem: problemText(error) }, 'Storage reservation of an ended worker is unknown');
       });
     },
     log,
@@ -165,7 +165,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     };
   } catch (error) {
     await stop().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'not everything could be stopped');
+      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

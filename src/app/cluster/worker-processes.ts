@@ -25,7 +25,7 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
     const applied = await processes.requestAll('apply', { configuration });
     for (const worker of processes.readyWorkers) {
       if (applied.has(worker)) continue;
-      log.error({ worker }, 'a worker did not take the configuration; it is started again');
+      log.error({ worker }, 'Worker did not apply the configuration; restarting it');
       processes.renew(worker);
     }
   },
@@ -194,7 +194,7 @@ export class WorkerProcesses {
     process.on('message', (message: unknown) => channel.receive(message));
     const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
     const ended = waitForExit(process, (problem) => {
-      log.warn({ worker, problem }, 'a worker cannot be reached');
+      log.warn({ worker, problem }, 'Worker unreachable');
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
@@ -220,7 +220,7 @@ export class WorkerProcesses {
       limits.restartDelayMaxMs,
     );
     entry.deaths++;
-    log.warn({ worker, code, signal, delay }, 'a worker ended; starting it again');
+    log.warn({ worker, code, signal, delay }, 'Worker ended; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
 
@@ -229,8 +229,8 @@ export class WorkerProcesses {
     const { worker } = entry;
     this.#restarts++;
     this.#fork(entry).then(
-      () => log.info({ worker }, 'a worker is back'),
-      (error: Error) => log.error({ worker, problem: error.message }, 'a worker did not come back'),
+      () => log.info({ worker }, 'Worker restarted'),
+      (error: Error) => log.error({ worker, problem: error.message }, 'Worker restart failed'),
     );
   }
 }

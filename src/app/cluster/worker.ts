@@ -193,10 +193,7 @@ async function start(
   }
 }
 
-/**
- * Runs this process as a worker until it is told to stop or loses the primary.
- * @returns whether it started.
- */
+/** Runs this process as a worker until it is stopped or loses the primary. @returns whether it started. */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
   // Node.js would end the process at once when the primary is gone: requests under way are to finish.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;

@@ -12,7 +12,7 @@ import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 
 /**
- * Writes `validator.log` into a ledger's directory, anew at each start: the lines that tools look for in that of
+ * Writes `validator.log` of a ledger at each start, with the lines that tools look for in that of
  * solana-test-validator.
  * @param now - the time of the lines.
  */
@@ -33,8 +33,8 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 }
 
 /**
- * What the command line wants to stand in a new ledger. An address may be the file of a keypair that has it; an
- * account's may be `-` for the one that its file names.
+ * Options of a new ledger. An address may be a keypair file; that of an account may be `-` for the one in its
+ * file.
  */
 export type GenesisFiles = Readonly<{
   /** Address and file. */
@@ -68,7 +68,7 @@ function addressArgument(option: string, text: string): Address {
   );
 }
 
-/** null when the file is none; what is in it is told to nobody. */
+/** null for an invalid file; its content is never shown. */
 function readKeypair(file: string): Keypair | null {
   try {
     return Keypair.fromJson(readFileSync(file, 'utf8'));

@@ -36,7 +36,7 @@ function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
     ].join('\n\n');
     // Not awaited: the duration would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
-      log.warn('a mail with a link for a new password could not be handed over');
+      log.warn('Password reset mail not sent');
     });
   };
 }

@@ -96,8 +96,8 @@ function openPresence(
   };
   const onState = logStateChange(
     log,
-    'this gateway cannot tell of itself, nor hear of cordons and of connections to close',
-    'this gateway tells of itself again',
+    'Gateway heartbeat failed; cordons and connection closes are not received',
+    'Gateway heartbeat resumed',
   );
   const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsListedMax, onState };
   return new GatewayHeartbeat(
@@ -117,8 +117,8 @@ function openWriter(
 ): RequestWriter {
   const onState = logStateChange(
     log,
-    'the log of requests cannot be written, or not be pruned; it is kept until it can',
-    'the log of requests is written again',
+    'Request log not writable; entries are queued',
+    'Request log writable again',
   );
   return new RequestWriter(
     store,
@@ -129,8 +129,8 @@ function openWriter(
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
-  const failing = 'the log of requests cannot be read for those who follow it';
-  const onState = logStateChange(log, failing, 'the log of requests is read again for those who follow it');
+  const failing = 'Live tail of the request log failed';
+  const onState = logStateChange(log, failing, 'Live tail of the request log resumed');
   return new LogTails(requestLog, onState);
 }
 

@@ -163,7 +163,7 @@ export class ActiveNodes {
           ? 'the service runs in development mode: restart it to use the node'
           : null;
       if (reason === null) origins.push({ node: toUpstreamConfiguration(added), source: 'added' });
-      else this.#options.log.error({ node: added.name, reason }, 'an added node is left out');
+      else this.#options.log.error({ node: added.name, reason }, 'Added node ignored');
     }
     return origins;
   }

@@ -105,7 +105,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
     if (names.length === 0) return;
-    log.error({ nodes: names }, 'added nodes were kept under a pepper that is not here: add them again');
+    log.error({ nodes: names }, 'Added nodes are sealed under a missing pepper: add them again');
   };
   const feed = new NodeFeed({
     store,
@@ -113,13 +113,9 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
     onNodes({ nodes, unreadable }) {
       logUnreadable(unreadable);
       followingNodes?.setAdded(nodes);
-      log.info({ nodes: nodes.map(({ name }) => name) }, 'the added nodes changed');
+      log.info({ nodes: nodes.map(({ name }) => name) }, 'Added nodes changed');
     },
-    onState: logStateChange(
-      log,
-      'nodes that are added elsewhere cannot be read',
-      'nodes that are added elsewhere are read again',
-    ),
+    onState: logStateChange(log, 'Added nodes unreadable', 'Added nodes readable again'),
   });
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);

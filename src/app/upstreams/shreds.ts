@@ -86,6 +86,6 @@ export async function openShreds(
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
   await listenAt(shredsListenAddress(configuration), () => stage.start());
   const udp = stage.udpAddress;
-  if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
+  if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'UDP shred receiver started');
   return { hub, stage, standardFilters: standardRequest, udp, setRpcClient, stop: () => stage.close() };
 }

@@ -78,8 +78,8 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
     reconnectMaxMs: shared.reconnectMaxMs,
     pendingMaxBytes: cache.redisPendingMaxBytes,
     onState: (error) => {
-      if (error === null) log.info('answers are kept together with the other gateways');
-      else log.warn({ problem: describeRedisError(error) }, 'answers that are kept together are away');
+      if (error === null) log.info('Shared cache connected');
+      else log.warn({ problem: describeRedisError(error) }, 'Shared cache unavailable');
     },
   });
 }

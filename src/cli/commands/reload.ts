@@ -1,5 +1,5 @@
 import { pagesUrl } from '../../app/commands/operators.ts';
-import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-socket.ts';
+import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
   configurationArguments,
