@@ -8,9 +8,9 @@ import type { ServedService } from '../../servers/grpc/health.ts';
 import type { GrpcServerOptions } from '../../servers/grpc/options.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { TlsIdentity } from '../../servers/tls-identity.ts';
+import type { AdmissionServices } from '../admission.ts';
 import type { Limits } from '../limits.ts';
 import type { Streams } from '../upstreams/streams.ts';
-import type { AdmissionServices } from './servers.ts';
 import { grpcTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 

@@ -1,14 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { Admission } from '../../gateway/admission.ts';
-import { FailedAuthLimiter } from '../../gateway/auth/failed-auth-limiter.ts';
 import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
-import { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
-import { CallMeter } from '../../gateway/metering/call-meter.ts';
 import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
 import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
-import type { LiveConnections } from '../../gateway/telemetry/live-connections.ts';
-import type { SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
 import { WebSocketGateway } from '../../gateway/websocket/session.ts';
 import type { SubscriptionLimits } from '../../gateway/websocket/subscription-limits.ts';
 import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
@@ -27,6 +21,7 @@ import { RpcCalls } from '../../servers/rpc/calls.ts';
 import { rpcRoutes } from '../../servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../../servers/websocket/server.ts';
 import type { Access } from '../access.ts';
+import { buildAdmissionServices } from '../admission.ts';
 import { buildDashboardRoutes } from '../dashboard.ts';
 import type { Limits } from '../limits.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -38,47 +33,6 @@ import { buildRestInterface } from './rest-interface.ts';
 import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
-
-/** Admission and metering shared by all listeners. */
-export type AdmissionServices = Readonly<{
-  admission: Admission;
-  meter: CallMeter;
-  connections: LiveConnections;
-  submissions: SubmissionLog;
-}>;
-
-/** Builds what all gates share: a key has one rate, one quota and one usage over all doors. */
-export function buildAdmissionServices(
-  { keys }: Configuration,
-  access: Access,
-  telemetry: Telemetry,
-): AdmissionServices {
-  const { watch, connections, submissions } = telemetry;
-  const failedAuthLimiter = new FailedAuthLimiter({
-    get failedAuthPerMinute() {
-      return keys.failedAuthPerMinute;
-    },
-    get blockMs() {
-      return keys.failedAuthBlockMs;
-    },
-    addressesMax: keys.addressesMax,
-    exempt: keys.failedAuthExempt,
-  });
-  const admission = new Admission({
-    keys: access.keys,
-    limiter: access.limits.rates,
-    quota: access.limits.quota,
-    addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
-    failedAuthLimiter,
-  });
-  const meter = new CallMeter({
-    usage: access.usage,
-    quota: access.limits.quota,
-    lastUsed: access.lastUsed,
-    watch,
-  });
-  return { admission, meter, connections, submissions };
-}
 
 /** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
 export type Servers = Readonly<{

@@ -1,0 +1,50 @@
+import type { Configuration } from '../config/configuration.ts';
+import { Admission } from '../gateway/admission.ts';
+import { FailedAuthLimiter } from '../gateway/auth/failed-auth-limiter.ts';
+import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
+import { CallMeter } from '../gateway/metering/call-meter.ts';
+import type { LiveConnections } from '../gateway/telemetry/live-connections.ts';
+import type { SubmissionLog } from '../gateway/telemetry/submission-log.ts';
+import type { Access } from './access.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+
+/** Admission and metering shared by all listeners. */
+export type AdmissionServices = Readonly<{
+  admission: Admission;
+  meter: CallMeter;
+  connections: LiveConnections;
+  submissions: SubmissionLog;
+}>;
+
+/** A key has one rate limit, one quota and one usage count over all listeners. */
+export function buildAdmissionServices(
+  { keys }: Configuration,
+  access: Access,
+  telemetry: Telemetry,
+): AdmissionServices {
+  const { watch, connections, submissions } = telemetry;
+  const failedAuthLimiter = new FailedAuthLimiter({
+    get failedAuthPerMinute() {
+      return keys.failedAuthPerMinute;
+    },
+    get blockMs() {
+      return keys.failedAuthBlockMs;
+    },
+    addressesMax: keys.addressesMax,
+    exempt: keys.failedAuthExempt,
+  });
+  const admission = new Admission({
+    keys: access.keys,
+    limiter: access.limits.rates,
+    quota: access.limits.quota,
+    addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
+    failedAuthLimiter,
+  });
+  const meter = new CallMeter({
+    usage: access.usage,
+    quota: access.limits.quota,
+    lastUsed: access.lastUsed,
+    watch,
+  });
+  return { admission, meter, connections, submissions };
+}
